@@ -1,0 +1,95 @@
+// Package config reads onejob's configuration: one struct, its defaults in one
+// place, strict YAML, and every problem of a file reported at once (design §8).
+//
+// A file that loads can be run: keys that are unknown, misspelt, of the wrong
+// type or of a feature this release does not have are refused by name, never
+// ignored. What cannot be seen from the file alone (whether a URL answers,
+// whether a contract holds) is not checked here.
+package config
+
+import "time"
+
+// Config is everything a process of onejob can be told by its file.
+type Config struct {
+	// Redis is the store, the judge of every race. Key redis.
+	Redis Redis
+
+	// Server is the HTTP side of api and worker processes. Key server.
+	Server Server
+
+	// Retention is how long ended jobs and their keys are kept. Key retention.
+	Retention Retention
+
+	// Drain is how long calls in flight may go on after SIGTERM before their
+	// attempts are marked unknown (worker_stopped). Key drain, a duration.
+	// Defaults to the longest deadline of all providers.
+	Drain time.Duration
+
+	// Lease is how long a claimed attempt stays its worker's without a beat. Key
+	// lease, a duration. At least three beats. Defaults to 15s.
+	Lease time.Duration
+
+	// Beat is how often a worker extends its leases. Key beat, a duration.
+	// Defaults to 5s.
+	Beat time.Duration
+
+	// Providers are those who do the work, by name. Names are [a-z0-9_-]+, at
+	// most 64 characters; webhooks and operator are queues of our own and cannot
+	// be taken (design §4). Key providers. At least one is required.
+	Providers map[string]Provider
+
+	// Routes are the named kinds of work, by name: [a-z0-9_.-]+, at most 64
+	// characters. Key routes. At least one is required.
+	Routes map[string]Route
+}
+
+// Redis says where the store is and what it must promise.
+type Redis struct {
+	// URL is the address in one of go-redis's forms: redis://, rediss:// or
+	// unix://; with ?master_name= it is a Sentinel, with ?addr= (further nodes) a
+	// Cluster. Key redis.url. Defaults to redis://127.0.0.1:6379/0.
+	URL string
+
+	// Durability is the least the server must promise: any, or fsync
+	// (appendonly with appendfsync always); a weaker server is refused at boot
+	// (design §3). Key redis.durability. Defaults to any, with a warning.
+	Durability string
+
+	// WaitReplicas is how many replicas must have a claim before its call may
+	// leave (WAIT, design §3). Key redis.wait_replicas, a count. Defaults to 0 on
+	// a single server, to 1 on Cluster and Sentinel.
+	WaitReplicas int
+}
+
+// Values of Redis.Durability.
+const (
+	DurabilityAny   = "any"
+	DurabilityFsync = "fsync"
+)
+
+// Server is where a process listens.
+type Server struct {
+	// Addr is the host:port of the API, or of a worker's health and metrics. Key
+	// server.addr. Defaults to 127.0.0.1:8080.
+	Addr string
+
+	// AdminAddr is a host:port of its own for dashboard and metrics. Key
+	// server.admin_addr. Defaults to empty: they are served at Addr.
+	AdminAddr string
+
+	// DoorWait is how long the OpenAI-compatible door holds a request open for
+	// its job's answer. Key server.door_wait, a duration. Defaults to the longest
+	// deadline of all providers.
+	DoorWait time.Duration
+}
+
+// Retention is counted from the moment a job ends (design §3).
+type Retention struct {
+	// Job is how long the record of an ended job is kept. Key retention.job, a
+	// duration. Defaults to 72h.
+	Job time.Duration
+
+	// Key is how long the idempotency key of an ended job is kept; never less
+	// than Job. Key retention.key, a duration. Defaults to 720h (30 days).
+	Key time.Duration
+}

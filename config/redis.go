@@ -1,0 +1,48 @@
+package config
+
+import (
+	"net/url"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Kind is what stands behind a Redis URL.
+type Kind string
+
+// Kinds of Redis.
+const (
+	KindSingle   Kind = "single"
+	KindSentinel Kind = "sentinel" // the URL has master_name
+	KindCluster  Kind = "cluster"  // the URL has addr and no master_name
+)
+
+// Kind tells from the URL's form, as go-redis reads it, what is behind it. A
+// Cluster of which only one node is known is written by naming that node twice:
+// redis://node:6379?addr=node:6379.
+func (r Redis) Kind() Kind {
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return KindSingle
+	}
+	switch query := u.Query(); {
+	case query.Has("master_name"):
+		return KindSentinel
+	case query.Has("addr"):
+		return KindCluster
+	}
+	return KindSingle
+}
+
+// parse asks go-redis whether it can use the URL.
+func (r Redis) parse() error {
+	var err error
+	switch r.Kind() {
+	case KindSentinel:
+		_, err = redis.ParseFailoverURL(r.URL)
+	case KindCluster:
+		_, err = redis.ParseClusterURL(r.URL)
+	default:
+		_, err = redis.ParseURL(r.URL)
+	}
+	return err
+}
