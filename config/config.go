@@ -38,8 +38,8 @@ type Config struct {
 	// be taken (design §4). Key providers. At least one is required.
 	Providers map[string]Provider
 
-	// Routes are the named kinds of work, by name: [a-z0-9_.-]+, at most 64
-	// characters. Key routes. At least one is required.
+	// Routes are the named kinds of work, by name; names are like those of
+	// providers. Key routes. At least one is required.
 	Routes map[string]Route
 }
 

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"net/url"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -33,8 +35,9 @@ func (r Redis) Kind() Kind {
 	return KindSingle
 }
 
-// parse asks go-redis whether it can use the URL.
-func (r Redis) parse() error {
+// refused asks go-redis whether it can use the URL, and says why not. The
+// reason does not repeat the URL: it may hold a password.
+func (r Redis) refused() string {
 	var err error
 	switch r.Kind() {
 	case KindSentinel:
@@ -44,5 +47,12 @@ func (r Redis) parse() error {
 	default:
 		_, err = redis.ParseURL(r.URL)
 	}
-	return err
+	var syntax *url.Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &syntax):
+		return "is not a URL (special characters in a password are written as %XX)"
+	}
+	return "is not a Redis URL (" + strings.TrimPrefix(err.Error(), "redis: ") + ")"
 }

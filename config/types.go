@@ -1,5 +1,10 @@
 package config
 
+import (
+	"slices"
+	"strings"
+)
+
 // providerType says which keys a type of provider takes beyond those every type
 // takes.
 type providerType struct {
@@ -7,11 +12,37 @@ type providerType struct {
 	baseURL  string   // the vendor's own, which needs an api_key
 	required []string // must be there
 	optional []string // may be there
+	custom   bool     // of the program's own: takes every key
 }
 
 // everyType are the keys a provider of any type takes.
 var everyType = []string{
-	"type", "timeout", "deadline", "concurrency", "options", "settles_after", "idempotent_create",
+	"type", "options", "timeout", "deadline", "concurrency", "settles_after", "idempotent_create",
+}
+
+// takes says which keys the type has.
+func (t providerType) takes() string {
+	return "it takes " + strings.Join(slices.Concat(everyType, t.required, t.optional), ", ")
+}
+
+// key is one of the keys only some types take.
+type key struct {
+	name string
+	set  bool
+}
+
+func (p Provider) keys() []key {
+	return []key{
+		{"url", p.URL != ""},
+		{"base_url", p.BaseURL != ""},
+		{"api_key", p.APIKey != ""},
+		{"model", p.Model != ""},
+		{"api", p.API != ""},
+		{"headers", p.Headers != nil},
+		{"lookup_url", p.LookupURL != ""},
+		{"cancel_url", p.CancelURL != ""},
+		{"handle_path", p.HandlePath != ""},
+	}
 }
 
 // knownTypes are the types onejob brings along. A type from WithTypes takes
