@@ -1,0 +1,89 @@
+package jobs
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"onejob/lua"
+)
+
+// answer is a script's reply in Go: see reply() in lua/record.lua.
+type answer struct {
+	jobID    string
+	word     lua.Answer
+	seq      int64
+	version  int64
+	state    State
+	revision int64
+	detail   string
+	opened   int
+	provider string
+	wait     time.Duration
+	rest     []any
+}
+
+func readAnswer(jobID string, raw []any) (*answer, error) {
+	const fixed = 9
+	if len(raw) < fixed {
+		return nil, fmt.Errorf("job %s: script answered %d fields, want at least %d", jobID, len(raw), fixed)
+	}
+	a := &answer{
+		jobID:    jobID,
+		word:     lua.Answer(str(raw[0])),
+		seq:      num(raw[1]),
+		version:  num(raw[2]),
+		state:    State(str(raw[3])),
+		revision: num(raw[4]),
+		detail:   str(raw[5]),
+		opened:   int(num(raw[6])),
+		provider: str(raw[7]),
+		wait:     time.Duration(num(raw[8])) * time.Millisecond,
+		rest:     raw[fixed:],
+	}
+	if code, refused := refusals[a.word]; refused {
+		return nil, a.refusal(code)
+	}
+	return a, nil
+}
+
+func (a *answer) refusal(code Code) *Refusal {
+	r := &Refusal{Code: code, JobID: a.jobID, State: a.state, Version: a.version}
+	if code == CodeConflict || code == CodeExpired {
+		r.JobID = a.detail
+	}
+	if len(a.rest) >= 5 {
+		r.Attempt = int(num(a.rest[0]))
+		r.AttemptState = AttemptState(str(a.rest[1]))
+		r.AttemptReason = str(a.rest[2])
+		r.Since = Time(num(a.rest[3]))
+		r.ListeningUntil = Time(num(a.rest[4]))
+	}
+	return r
+}
+
+// wakes are the attempts this answer asks to be woken.
+func (a *answer) wakes() []Wake {
+	if a.opened == 0 {
+		return nil
+	}
+	return []Wake{{JobID: a.jobID, Attempt: a.opened, Provider: a.provider, In: a.wait}}
+}
+
+func str(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+func num(v any) int64 {
+	if n, ok := v.(int64); ok {
+		return n
+	}
+	n, _ := strconv.ParseInt(str(v), 10, 64)
+	return n
+}

@@ -1,0 +1,116 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"onejob/lua"
+)
+
+// Kinds of entries in a partition's due set.
+const (
+	DueWake   = "wake"   // a starting attempt nobody has claimed
+	DueLease  = "lease"  // a running attempt's lease or deadline
+	DueLookup = "lookup" // an unknown attempt to be looked up
+	DueSettle = "settle" // an unknown attempt no answer can come for any more
+	DueRace   = "race"   // a silent attempt another provider may race
+	DueTicket = "ticket" // a failed job's ticket for operators
+	DueExpire = "expire" // an ended job's entries in the indexes
+)
+
+// Due is an overdue entry this sweep has taken the turn for.
+type Due struct {
+	Kind  string
+	JobID string
+	Last  string // what follows the job id: an attempt's number, a version, an owner's hash
+	// Tries counts the wake-ups made for the attempt, this one included; Provider
+	// is where. Both for DueWake only.
+	Tries    int
+	Provider string
+}
+
+// Attempt is the number of the attempt an entry speaks of.
+func (d Due) Attempt() int {
+	n, _ := strconv.Atoi(d.Last)
+	return n
+}
+
+// Sweep settings (design §4).
+const (
+	takeMost  = 100
+	turn      = 5 * time.Second
+	wakeFirst = 30 * time.Second
+	wakeMost  = 10 * time.Minute
+)
+
+// Overdue tells which partitions have something due, in one round trip.
+func (s *Store) Overdue(ctx context.Context) ([]int, error) {
+	pipe := s.rdb.Pipeline()
+	clock := pipe.Time(ctx)
+	first := make([]*redis.ZSliceCmd, Partitions)
+	for p := range partition(Partitions) {
+		first[p] = pipe.ZRangeWithScores(ctx, p.due(), 0, 0)
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("reading what is due: %w", err)
+	}
+	now := float64(clock.Val().UnixMilli())
+	var overdue []int
+	for p, command := range first {
+		if entries := command.Val(); len(entries) > 0 && entries[0].Score <= now {
+			overdue = append(overdue, p)
+		}
+	}
+	return overdue, nil
+}
+
+// Take takes the turn for what is overdue in a partition, at most a hundred
+// entries. Each goes to one taker, and comes up again if nobody deals with it.
+func (s *Store) Take(ctx context.Context, p int) ([]Due, error) {
+	keys := partition(p)
+	taken, err := lua.Take.Run(ctx, s.rdb, []string{keys.due()}, takeMost, keys.prefix(),
+		turn.Milliseconds(), wakeFirst.Milliseconds(), wakeMost.Milliseconds()).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("taking what is due in partition %d: %w", p, err)
+	}
+	due := make([]Due, 0, len(taken))
+	for _, entry := range taken {
+		fields, ok := entry.([]any)
+		if !ok || len(fields) != 5 {
+			return nil, fmt.Errorf("taking what is due in partition %d: unexpected entry %v", p, entry)
+		}
+		due = append(due, Due{
+			Kind: str(fields[0]), JobID: str(fields[1]), Last: str(fields[2]),
+			Tries: int(num(fields[3])), Provider: str(fields[4]),
+		})
+	}
+	return due, nil
+}
+
+// Unindex takes an expired job out of the indexes; nothing happens while its
+// record is there.
+func (s *Store) Unindex(ctx context.Context, jobID, ownerHash string) error {
+	p, ok := partitionOfID(jobID)
+	if !ok {
+		return nil
+	}
+	keys := partition(p)
+	there, err := s.rdb.Exists(ctx, keys.job(jobID)).Result()
+	if err != nil || there > 0 {
+		return err
+	}
+	pipe := s.rdb.Pipeline()
+	for _, state := range States {
+		pipe.ZRem(ctx, keys.state(state), jobID)
+	}
+	pipe.ZRem(ctx, keys.owner(ownerHash), jobID)
+	pipe.ZRem(ctx, keys.due(), DueExpire+":"+jobID+":"+ownerHash)
+	if _, err := pipe.Exec(ctx); err != nil {
+		return fmt.Errorf("taking job %s out of the indexes: %w", jobID, err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package jobs
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// explain turns the stored error of a failed job into what a person reads: the
+// code is the scripts', the hint says what can be done.
+func explain(job *Job, code string, fields map[string]string) *Error {
+	e := &Error{Code: code, Message: fields["error_message"], Attempt: int(num(fields["error_attempt"]))}
+	switch code {
+	case "failover_not_certified":
+		next := fields["error_provider"]
+		e.Message = fmt.Sprintf("provider %s failed (%s), and %s is not certified for route %s",
+			job.Provider, e.Message, next, job.Route)
+		e.Hint = fmt.Sprintf("certify it with `onejob contract verify --route %s --provider %s`, or accept the risk with "+
+			"`failover: untested`; then retry with POST /v1/jobs/%s/attempts", job.Route, next, job.ID)
+	case "start_expired":
+		e.Hint = "it was never sent to a provider; submit it again with a new key, or retry with " + retryCall(job)
+	case "attempt_cancelled", "resolved_failed":
+		e.Hint = "a person decided this; open the next attempt with " + retryCall(job)
+	default:
+		e.Hint = "open another attempt with " + retryCall(job)
+	}
+	return e
+}
+
+func retryCall(job *Job) string { return "POST /v1/jobs/" + job.ID + "/attempts" }
+
+// blockOf says which attempt holds back the next one; nil when none is open. An
+// unknown attempt comes first, for it is the one that may need somebody.
+func blockOf(job *Job) *Block {
+	var open *Attempt
+	for i := range job.Attempts {
+		a := &job.Attempts[i]
+		if a.State.Open() && (open == nil || open.State != AttemptUnknown) {
+			open = a
+		}
+	}
+	if open == nil || job.State.Ended() {
+		return nil
+	}
+	b := &Block{Attempt: open.Number, State: string(open.State), Reason: open.Reason, Since: open.since()}
+	call := retryCall(job) + "/" + strconv.Itoa(open.Number)
+	b.Actions = []string{"POST /v1/jobs/" + job.ID + "/cancel", call + "/cancel"}
+	if open.State == AttemptUnknown {
+		b.ListeningUntil = open.Deadline
+		b.NextLookupAt = open.lookupAt
+		b.Actions = append([]string{"wait", call + "/resolve"}, b.Actions...)
+	}
+	return b
+}
+
+// since is when the attempt came into the state it is in.
+func (a *Attempt) since() Time {
+	switch {
+	case a.State == AttemptUnknown:
+		return a.UnknownAt
+	case a.State == AttemptRunning && !a.SentAt.IsZero():
+		return a.SentAt
+	}
+	return a.CreatedAt
+}

@@ -1,0 +1,127 @@
+package jobs
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// State is the state of a job (design §2). Only the Lua scripts set it.
+type State string
+
+// States of a job.
+const (
+	Queued    State = "queued"
+	Running   State = "running"
+	Unknown   State = "unknown"
+	Succeeded State = "succeeded"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// States lists every state of a job in the order a job can meet them.
+var States = []State{Queued, Running, Unknown, Succeeded, Failed, Cancelled}
+
+// Ended tells whether waits end, webhooks go out and retention runs.
+func (s State) Ended() bool { return s == Succeeded || s == Failed || s == Cancelled }
+
+// Final tells whether the job never changes again (I5). Failed is ended but
+// not final: it can be reopened.
+func (s State) Final() bool { return s == Succeeded || s == Cancelled }
+
+// Valid tells whether s is one of States.
+func (s State) Valid() bool {
+	for _, known := range States {
+		if s == known {
+			return true
+		}
+	}
+	return false
+}
+
+// Job is the durable record of one intent. Its JSON form is the one of the
+// HTTP API (design §7).
+type Job struct {
+	ID             string          `json:"id"`
+	Owner          string          `json:"owner"`
+	Route          string          `json:"route"`
+	Provider       string          `json:"provider"` // of the latest attempt
+	IdempotencyKey string          `json:"idempotency_key"`
+	State          State           `json:"state"`
+	Version        int64           `json:"version"` // the fencing number; rises when a decision shuts out what still runs
+	Input          json.RawMessage `json:"input"`
+	Params         json.RawMessage `json:"params,omitempty"`
+	Metadata       json.RawMessage `json:"metadata,omitempty"`
+	WebhookURL     string          `json:"webhook_url,omitempty"`
+	Result         json.RawMessage `json:"result,omitempty"`
+	CompletedBy    int             `json:"completed_by,omitempty"` // number of the winning attempt
+	Error          *Error          `json:"error,omitempty"`
+	BlockedBy      *Block          `json:"blocked_by,omitempty"`
+	Hold           string          `json:"hold,omitempty"` // why nothing starts although it could: an operator archived its wake-up
+	Attempts       []Attempt       `json:"attempts"`
+	CreatedAt      Time            `json:"created_at"`
+	UpdatedAt      Time            `json:"updated_at"`
+	StartBy        Time            `json:"start_by,omitzero"`
+	EndedAt        Time            `json:"ended_at,omitzero"`
+	ExpiresAt      Time            `json:"expires_at,omitzero"`
+
+	Revision    int64  `json:"-"` // raised by every write; second part of the ETag
+	Fingerprint string `json:"-"` // binds the key to the exact intent
+}
+
+// Attempt returns the attempt with number n, or nil.
+func (j *Job) Attempt(n int) *Attempt {
+	for i := range j.Attempts {
+		if j.Attempts[i].Number == n {
+			return &j.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// Error says why a job failed.
+type Error struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Attempt int    `json:"attempt,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Block says what holds back the next attempt, and what may be done about it.
+type Block struct {
+	Attempt        int      `json:"attempt"`
+	State          string   `json:"state"`
+	Reason         string   `json:"reason,omitempty"`
+	Since          Time     `json:"since"`
+	ListeningUntil Time     `json:"listening_until,omitzero"` // a late answer still settles it until then
+	NextLookupAt   Time     `json:"next_lookup_at,omitzero"`
+	Actions        []string `json:"actions"`
+}
+
+// Time is a moment in milliseconds since the Unix epoch, as Redis counts them;
+// in JSON it is RFC 3339 in UTC with three decimals. The zero value means never.
+type Time int64
+
+// IsZero tells whether the time is not set.
+func (t Time) IsZero() bool { return t == 0 }
+
+// Go returns t as a time.Time in UTC.
+func (t Time) Go() time.Time { return time.UnixMilli(int64(t)).UTC() }
+
+// MarshalJSON writes RFC 3339 with milliseconds, or null when not set.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t == 0 {
+		return []byte("null"), nil
+	}
+	return t.Go().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and any other RFC 3339 time.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var at *time.Time
+	if err := json.Unmarshal(b, &at); err != nil || at == nil {
+		*t = 0
+		return err
+	}
+	*t = Time(at.UnixMilli())
+	return nil
+}

@@ -1,0 +1,112 @@
+package jobs
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Partitions is the number of hash slots jobs are spread over (design §3).
+const Partitions = 64
+
+const (
+	idPrefix = "job_"
+	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	idLength = len(idPrefix) + ulid.EncodedSize + 2
+)
+
+// partitionOf is the partition of an owner's key: CRC16 over the
+// length-prefixed owner and key, mod 64.
+func partitionOf(owner, key string) int {
+	return int(crc16(lengthPrefixed(owner, key)) % Partitions)
+}
+
+func lengthPrefixed(parts ...string) []byte {
+	var b []byte
+	for _, part := range parts {
+		b = binary.BigEndian.AppendUint64(b, uint64(len(part)))
+		b = append(b, part...)
+	}
+	return b
+}
+
+// crc16 is CRC-16/XMODEM, the one Redis Cluster hashes keys with.
+func crc16(b []byte) uint16 {
+	var crc uint16
+	for _, c := range b {
+		crc ^= uint16(c) << 8
+		for range 8 {
+			if crc&0x8000 != 0 {
+				crc = crc<<1 ^ 0x1021
+			} else {
+				crc <<= 1
+			}
+		}
+	}
+	return crc
+}
+
+// NewID makes the id of a new job for owner and key. It carries the partition,
+// so that any process finds the job from its id alone.
+func NewID(owner, key string) string {
+	p := partitionOf(owner, key)
+	return idPrefix + ulid.Make().String() + string(crockford[p/32]) + string(crockford[p%32])
+}
+
+// partitionOfID reads the partition out of a job id; false when id is not one.
+func partitionOfID(id string) (int, bool) {
+	if len(id) != idLength || !strings.HasPrefix(id, idPrefix) {
+		return 0, false
+	}
+	for _, c := range id[len(idPrefix):] {
+		if !strings.ContainsRune(crockford, c) {
+			return 0, false
+		}
+	}
+	high := strings.IndexByte(crockford, id[idLength-2])
+	low := strings.IndexByte(crockford, id[idLength-1])
+	p := high*32 + low
+	return p, p < Partitions
+}
+
+// NewOp makes the id of an operation: a command found with an id that its
+// script has seen is answered again, not done again.
+func NewOp() string {
+	var b [10]byte
+	_, _ = rand.Read(b[:])
+	return base32.StdEncoding.EncodeToString(b[:])
+}
+
+func sha256Hex(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// ownerHash names an owner in keys; 128 bits are plenty to keep owners apart.
+func ownerHash(owner string) string { return sha256Hex([]byte(owner))[:32] }
+
+func keyHash(owner, key string) string { return sha256Hex(lengthPrefixed(owner, key)) }
+
+// partition gives the names of a partition's keys.
+type partition int
+
+func (p partition) prefix() string            { return fmt.Sprintf("oj:{%d}:", int(p)) }
+func (p partition) due() string               { return p.prefix() + "due" }
+func (p partition) seq() string               { return p.prefix() + "seq" }
+func (p partition) job(id string) string      { return p.prefix() + "job:" + id }
+func (p partition) attempts(id string) string { return p.prefix() + "attempts:" + id }
+func (p partition) events(id string) string   { return p.prefix() + "events:" + id }
+func (p partition) key(hash string) string    { return p.prefix() + "key:" + hash }
+func (p partition) state(s State) string      { return p.prefix() + "state:" + string(s) }
+func (p partition) owner(hash string) string  { return p.prefix() + "owner:" + hash }
+
+// verbKeys are KEYS 1 to 5 of every verb (lua/record.lua).
+func (p partition) verbKeys(id string) []string {
+	return []string{p.job(id), p.attempts(id), p.events(id), p.due(), p.seq()}
+}

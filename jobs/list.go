@@ -1,0 +1,230 @@
+package jobs
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Query selects jobs, newest first.
+type Query struct {
+	Owner string // empty: every owner's
+	State State  // empty: any
+	Route string // empty: any
+	Key   string // idempotency key; with Owner it is found at once, without it is searched for
+	Limit int    // at most; defaults to 20
+	After string // Page.Next of the page before
+}
+
+// Page is a part of a list.
+type Page struct {
+	Jobs    []*Job
+	HasMore bool
+	Next    string // cursor of the next page; set with HasMore
+}
+
+// scanMost bounds the records one page may look at, so that a filter that
+// matches little costs no more than this; the page then ends early and HasMore
+// says so.
+const scanMost = 1000
+
+// listed is an entry of an index: a job and the time it was created.
+type listed struct {
+	at int64
+	id string
+}
+
+// before orders the newest first, ids breaking the tie.
+func (l listed) before(other listed) bool {
+	if l.at != other.at {
+		return l.at > other.at
+	}
+	return l.id > other.id
+}
+
+func (l listed) cursor() string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(l.at, 36) + "." + l.id))
+}
+
+func readCursor(s string) (listed, error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil {
+		return listed{}, ErrBadCursor
+	}
+	at, id, ok := strings.Cut(string(b), ".")
+	ms, err := strconv.ParseInt(at, 36, 64)
+	if _, valid := partitionOfID(id); !ok || err != nil || !valid {
+		return listed{}, ErrBadCursor
+	}
+	return listed{at: ms, id: id}, nil
+}
+
+// List returns a page of jobs, newest first. Its cost does not grow with the
+// number of stored jobs. ErrBadCursor says that After is none of its cursors.
+func (s *Store) List(ctx context.Context, q Query) (Page, error) {
+	if q.Limit <= 0 {
+		q.Limit = 20
+	}
+	if q.Owner != "" && q.Key != "" {
+		return s.listByKey(ctx, q)
+	}
+	var page Page
+	position := listed{at: -1}
+	if q.After != "" {
+		var err error
+		if position, err = readCursor(q.After); err != nil {
+			return Page{}, err
+		}
+	}
+	for scanned := 0; scanned < scanMost; {
+		batch, err := s.indexed(ctx, q, position, q.Limit+1)
+		if err != nil {
+			return Page{}, err
+		}
+		full, last, err := s.collect(ctx, q, batch, &page)
+		if err != nil || full {
+			return page, err
+		}
+		if len(batch) <= q.Limit {
+			return page, nil
+		}
+		scanned += len(batch)
+		position = last
+	}
+	page.HasMore, page.Next = true, position.cursor()
+	return page, nil
+}
+
+// collect adds the matching jobs of a batch to the page; full when there is one
+// more than it holds. It returns the entry it got to.
+func (s *Store) collect(ctx context.Context, q Query, batch []listed, page *Page) (bool, listed, error) {
+	ids := make([]string, len(batch))
+	for i, entry := range batch {
+		ids[i] = entry.id
+	}
+	found, err := s.getAll(ctx, ids)
+	if err != nil {
+		return false, listed{}, err
+	}
+	byID := make(map[string]*Job, len(found))
+	for _, job := range found {
+		byID[job.ID] = job
+	}
+	last := listed{at: -1}
+	for _, entry := range batch {
+		job := byID[entry.id]
+		if job != nil && q.matches(job) {
+			if len(page.Jobs) == q.Limit {
+				page.HasMore = true
+				newest := page.Jobs[q.Limit-1]
+				page.Next = listed{at: int64(newest.CreatedAt), id: newest.ID}.cursor()
+				return true, last, nil
+			}
+			page.Jobs = append(page.Jobs, job)
+		}
+		last = entry
+	}
+	return false, last, nil
+}
+
+func (q Query) matches(job *Job) bool {
+	return (q.Owner == "" || job.Owner == q.Owner) && (q.State == "" || job.State == q.State) &&
+		(q.Route == "" || job.Route == q.Route) && (q.Key == "" || job.IdempotencyKey == q.Key)
+}
+
+func (s *Store) listByKey(ctx context.Context, q Query) (Page, error) {
+	p := partition(partitionOf(q.Owner, q.Key))
+	held, err := s.rdb.Get(ctx, p.key(keyHash(q.Owner, q.Key))).Result()
+	if errors.Is(err, redis.Nil) {
+		return Page{}, nil
+	}
+	if err != nil {
+		return Page{}, fmt.Errorf("looking up a key: %w", err)
+	}
+	_, id, _ := strings.Cut(held, " ")
+	found, err := s.getAll(ctx, []string{id})
+	if err != nil || len(found) == 0 || !q.matches(found[0]) {
+		return Page{}, err
+	}
+	return Page{Jobs: found}, nil
+}
+
+// indexed merges the newest limit entries older than position out of every
+// partition's index, in one round trip (or as many as there are Cluster nodes).
+func (s *Store) indexed(ctx context.Context, q Query, position listed, limit int) ([]listed, error) {
+	merged := map[string]listed{}
+	for offset := 0; ; offset += limit {
+		slices, err := s.slices(ctx, q, position, offset, limit)
+		if err != nil {
+			return nil, err
+		}
+		again := false
+		for _, slice := range slices {
+			skipped := 0
+			for _, z := range slice {
+				entry := listed{at: int64(z.Score), id: z.Member.(string)}
+				if position.at >= 0 && !position.before(entry) {
+					skipped++
+					continue
+				}
+				merged[entry.id] = entry
+			}
+			// All of one millisecond and seen before: the rest is further down.
+			again = again || skipped > 0 && len(slice) == limit
+		}
+		if !again {
+			break
+		}
+	}
+	entries := make([]listed, 0, len(merged))
+	for _, entry := range merged {
+		entries = append(entries, entry)
+	}
+	sort.Slice(entries, func(i, j int) bool { return entries[i].before(entries[j]) })
+	return entries[:min(limit, len(entries))], nil
+}
+
+func (s *Store) slices(ctx context.Context, q Query, position listed, offset, limit int) ([][]redis.Z, error) {
+	highest := "+inf"
+	if position.at >= 0 {
+		highest = strconv.FormatInt(position.at, 10)
+	}
+	pipe := s.rdb.Pipeline()
+	var commands []*redis.ZSliceCmd
+	for p := range partition(Partitions) {
+		for _, index := range q.indexes(p) {
+			commands = append(commands, pipe.ZRevRangeByScoreWithScores(ctx, index, &redis.ZRangeBy{
+				Min: "-inf", Max: highest, Offset: int64(offset), Count: int64(limit),
+			}))
+		}
+	}
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("reading the indexes: %w", err)
+	}
+	slices := make([][]redis.Z, len(commands))
+	for i, command := range commands {
+		slices[i] = command.Val()
+	}
+	return slices, nil
+}
+
+// indexes are the indexes of a partition that together hold what q can match.
+func (q Query) indexes(p partition) []string {
+	if q.Owner != "" {
+		return []string{p.owner(ownerHash(q.Owner))}
+	}
+	if q.State != "" {
+		return []string{p.state(q.State)}
+	}
+	names := make([]string, len(States))
+	for i, state := range States {
+		names[i] = p.state(state)
+	}
+	return names
+}

@@ -1,0 +1,181 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"onejob/lua"
+)
+
+// schema is the version of the stored records this build writes and reads.
+const schema = 1
+
+// Get returns a job as it is now, its attempts read in the same instant. The
+// error is a Refusal with CodeNotFound when there is none, or its record expired.
+func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
+	p, ok := partitionOfID(id)
+	if !ok {
+		return nil, &Refusal{Code: CodeNotFound, JobID: id}
+	}
+	keys := partition(p)
+	record, err := lua.Read.Run(ctx, s.rdb, []string{keys.job(id), keys.attempts(id)}).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("reading job %s: %w", id, err)
+	}
+	job, err := readRecord(record)
+	if err == nil && job == nil {
+		return nil, &Refusal{Code: CodeNotFound, JobID: id}
+	}
+	return job, err
+}
+
+// getAll reads many jobs in one round trip, in the order of ids; those that are
+// not there are left out.
+func (s *Store) getAll(ctx context.Context, ids []string) ([]*Job, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	records, err := s.readAll(ctx, ids)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err := lua.Read.Load(ctx, s.rdb).Err(); err != nil {
+			return nil, fmt.Errorf("loading the read script: %w", err)
+		}
+		records, err = s.readAll(ctx, ids)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %d jobs: %w", len(ids), err)
+	}
+	found := make([]*Job, 0, len(records))
+	for _, record := range records {
+		job, err := readRecord(record.Val().([]any))
+		if err != nil {
+			return nil, err
+		}
+		if job != nil {
+			found = append(found, job)
+		}
+	}
+	return found, nil
+}
+
+func (s *Store) readAll(ctx context.Context, ids []string) ([]*redis.Cmd, error) {
+	pipe := s.rdb.Pipeline()
+	records := make([]*redis.Cmd, 0, len(ids))
+	for _, id := range ids {
+		if p, ok := partitionOfID(id); ok {
+			keys := partition(p)
+			records = append(records, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.attempts(id)}))
+		}
+	}
+	_, err := pipe.Exec(ctx)
+	return records, err
+}
+
+// readRecord decodes {job fields, attempt fields}; nil when there is no record.
+func readRecord(record []any) (*Job, error) {
+	if len(record) != 2 {
+		return nil, fmt.Errorf("a record has %d parts, want 2", len(record))
+	}
+	fields := fieldMap(record[0])
+	if fields["state"] == "" {
+		return nil, nil
+	}
+	return decodeJob(fields, fieldMap(record[1]))
+}
+
+func fieldMap(v any) map[string]string {
+	flat, _ := v.([]any)
+	fields := make(map[string]string, len(flat)/2)
+	for i := 0; i+1 < len(flat); i += 2 {
+		fields[str(flat[i])] = str(flat[i+1])
+	}
+	return fields
+}
+
+func decodeJob(fields, attempts map[string]string) (*Job, error) {
+	if v, _ := strconv.Atoi(fields["v"]); v > schema {
+		return nil, fmt.Errorf("job %s was written with schema %d; this build reads up to %d: upgrade it",
+			fields["id"], v, schema)
+	}
+	job := &Job{
+		ID: fields["id"], Owner: fields["owner"], Route: fields["route"], Provider: fields["provider"],
+		IdempotencyKey: fields["key"], State: State(fields["state"]), Version: num(fields["version"]),
+		Input: raw(fields["input"]), Params: raw(fields["params"]), Metadata: raw(fields["metadata"]),
+		WebhookURL: fields["webhook_url"], Result: raw(fields["result"]),
+		CompletedBy: int(num(fields["completed_by"])), Hold: fields["hold"],
+		CreatedAt: moment(fields["created"]), UpdatedAt: moment(fields["updated"]),
+		StartBy: moment(fields["start_by"]), EndedAt: moment(fields["ended"]), ExpiresAt: moment(fields["expires"]),
+		Revision: num(fields["revision"]),
+	}
+	if code := fields["error_code"]; code != "" && job.State == Failed {
+		job.Error = explain(job, code, fields)
+	}
+	job.Attempts = decodeAttempts(job.ID, attempts)
+	job.BlockedBy = blockOf(job)
+	return job, nil
+}
+
+func decodeAttempts(jobID string, fields map[string]string) []Attempt {
+	byNumber := map[int]map[string]string{}
+	for name, value := range fields {
+		number, field, _ := strings.Cut(name, ".")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			continue
+		}
+		if byNumber[n] == nil {
+			byNumber[n] = map[string]string{}
+		}
+		byNumber[n][field] = value
+	}
+	attempts := make([]Attempt, 0, len(byNumber))
+	for n, f := range byNumber {
+		attempts = append(attempts, decodeAttempt(jobID, n, f))
+	}
+	sort.Slice(attempts, func(i, j int) bool { return attempts[i].Number < attempts[j].Number })
+	return attempts
+}
+
+func decodeAttempt(jobID string, n int, f map[string]string) Attempt {
+	a := Attempt{
+		Number: n, ID: AttemptID(jobID, n), Provider: f["provider"], State: AttemptState(f["state"]),
+		Fence: num(f["fence"]), Reason: f["reason"], Error: f["error"], Effect: f["effect"],
+		Evidence: raw(f["evidence"]), Handle: f["handle"], Certificate: f["certificate"], Usage: raw(f["usage"]),
+		CreatedAt: moment(f["created"]), NotBefore: moment(f["not_before"]), SentAt: moment(f["sent"]),
+		UnknownAt: moment(f["unknown_at"]), FinishedAt: moment(f["finished"]),
+		Deadline: moment(f["deadline"]), Lease: moment(f["lease"]), lookupAt: moment(f["lookup_at"]),
+	}
+	if a.Effect == "" {
+		a.Effect = effectOf(&a)
+	}
+	if f["late_sha256"] != "" {
+		a.LateResult = &LateResult{
+			SHA256: f["late_sha256"], Bytes: num(f["late_bytes"]), At: moment(f["late_at"]), Reason: f["late_reason"],
+		}
+	}
+	return a
+}
+
+// effectOf is the effect of an attempt nobody has reported on: none before it
+// was claimed, else unknown.
+func effectOf(a *Attempt) string {
+	if a.Fence == 0 {
+		return "none"
+	}
+	return "unknown"
+}
+
+func raw(s string) json.RawMessage {
+	if s == "" {
+		return nil
+	}
+	return json.RawMessage(s)
+}
+
+func moment(s string) Time { return Time(num(s)) }

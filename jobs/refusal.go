@@ -1,0 +1,50 @@
+package jobs
+
+import "fmt"
+
+// Code names why a script refused. The words are those of lua/answers.go.
+type Code string
+
+// Refusals a caller can meet.
+const (
+	CodeNotFound        Code = "not_found"        // no such job, or its record expired
+	CodeNoAttempt       Code = "no_attempt"       // the job has no attempt with that number
+	CodeConflict        Code = "conflict"         // the key is held by another payload
+	CodeExpired         Code = "expired"          // the key is known, the job's record has expired
+	CodeVersion         Code = "version_mismatch" // the job moved on since the version the caller expected
+	CodeJobFinal        Code = "job_final"        // the job has ended and cannot be changed that way
+	CodeAttemptOpen     Code = "attempt_open"     // another attempt is not settled yet
+	CodeAttemptTerminal Code = "attempt_terminal" // the attempt has ended already
+	CodeNotUnknown      Code = "not_unknown"      // only an unknown attempt can be resolved that way
+	CodeAttemptsLeft    Code = "attempts_spent"   // max_attempts reached and no person asked
+)
+
+// Refusal is the answer of a script that changed nothing. It is an error that
+// carries what a caller needs to decide what to do next.
+type Refusal struct {
+	Code    Code
+	JobID   string
+	State   State // of the job
+	Version int64 // of the job
+	// Attempt, AttemptState, AttemptReason and Since tell of the attempt in the
+	// way, for CodeAttemptOpen, CodeAttemptTerminal and CodeNotUnknown.
+	Attempt       int
+	AttemptState  AttemptState
+	AttemptReason string
+	Since         Time
+	// ListeningUntil is until when a late answer can still settle Attempt.
+	ListeningUntil Time
+}
+
+func (r *Refusal) Error() string {
+	if r.Attempt > 0 {
+		return fmt.Sprintf("job %s, attempt %d: %s", r.JobID, r.Attempt, r.Code)
+	}
+	return fmt.Sprintf("job %s: %s", r.JobID, r.Code)
+}
+
+// Is makes errors.Is(err, &Refusal{Code: c}) match by code.
+func (r *Refusal) Is(target error) bool {
+	t, ok := target.(*Refusal)
+	return ok && t.Code == r.Code
+}

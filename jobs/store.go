@@ -1,0 +1,116 @@
+// Package jobs is the record of jobs and attempts in Redis.
+//
+// It guarantees the invariants I1 to I9 of the design by asking the scripts of
+// package lua, which decide; nothing here does. What Redis forgets (a crash
+// without fsync, a failover to a replica that lags) it cannot promise.
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"onejob/lua"
+)
+
+// Options are how long records are kept and attempts leased.
+type Options struct {
+	// KeepJob is how long the record of an ended job is kept. Defaults to 72 h.
+	KeepJob time.Duration
+	// KeepKey is how long the key of an ended job is kept. Defaults to 30 days;
+	// never less than KeepJob.
+	KeepKey time.Duration
+	// Lease is how long a claim holds without a beat. Defaults to 15 s.
+	Lease time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.KeepJob == 0 {
+		o.KeepJob = 72 * time.Hour
+	}
+	if o.KeepKey == 0 {
+		o.KeepKey = 30 * 24 * time.Hour
+	}
+	if o.Lease == 0 {
+		o.Lease = 15 * time.Second
+	}
+	return o
+}
+
+// Store asks the scripts. It is safe for concurrent use.
+type Store struct {
+	rdb      redis.UniversalClient
+	options  Options
+	watchers *watchers
+}
+
+// NewStore returns a Store over rdb, which it does not close.
+func NewStore(rdb redis.UniversalClient, options Options) *Store {
+	return &Store{rdb: rdb, options: options.withDefaults(), watchers: newWatchers(rdb)}
+}
+
+// Close ends all watches.
+func (s *Store) Close() error { return s.watchers.close() }
+
+// Lease is how long a claim holds without a beat.
+func (s *Store) Lease() time.Duration { return s.options.Lease }
+
+// Wake names an attempt that is to be woken.
+type Wake struct {
+	JobID    string
+	Attempt  int
+	Provider string
+	In       time.Duration // not before that much time has passed
+	Tries    int           // wake-ups made for it before this one
+}
+
+// verb is one call of a script on one job.
+type verb struct {
+	script *redis.Script
+	jobID  string
+	op     string
+	actor  string
+	args   []any
+}
+
+func (s *Store) run(ctx context.Context, v verb) (*answer, error) {
+	p, ok := partitionOfID(v.jobID)
+	if !ok {
+		return nil, &Refusal{Code: CodeNotFound, JobID: v.jobID}
+	}
+	return s.runOn(ctx, v, partition(p).verbKeys(v.jobID))
+}
+
+func (s *Store) runOn(ctx context.Context, v verb, keys []string) (*answer, error) {
+	raw, err := v.script.Run(ctx, s.rdb, keys, s.argv(v)...).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("running a script on job %s: %w", v.jobID, err)
+	}
+	return readAnswer(v.jobID, raw)
+}
+
+// argv puts what every verb is given in front of its own arguments (lua/record.lua).
+func (s *Store) argv(v verb) []any {
+	common := []any{v.op, v.actor, s.options.KeepJob.Milliseconds(), s.options.KeepKey.Milliseconds()}
+	return append(common, v.args...)
+}
+
+// refusals maps the answers that are refusals to their codes.
+var refusals = map[lua.Answer]Code{
+	lua.NotFound:        CodeNotFound,
+	lua.NoAttempt:       CodeNoAttempt,
+	lua.Conflict:        CodeConflict,
+	lua.Gone:            CodeExpired,
+	lua.JobFinal:        CodeJobFinal,
+	lua.VersionMismatch: CodeVersion,
+	lua.AttemptOpen:     CodeAttemptOpen,
+	lua.AttemptTerminal: CodeAttemptTerminal,
+	lua.NotUnknown:      CodeNotUnknown,
+	lua.AttemptsSpent:   CodeAttemptsLeft,
+}
+
+// ErrBadCursor is returned by List for a cursor it did not make.
+var ErrBadCursor = errors.New("not a cursor of this list")

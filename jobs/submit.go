@@ -1,0 +1,73 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"onejob/lua"
+)
+
+// wakeGrace is how long a submitter has to enqueue the first wake-up before the
+// sweeper does it for him.
+const wakeGrace = 5 * time.Second
+
+// Submission is one intent: who wants what, under which key.
+type Submission struct {
+	ID          string // made by Submit when empty; the same id again is the same submission
+	Owner       string
+	Key         string // idempotency key
+	Fingerprint string // of the canonical request
+	Route       string
+	Provider    string // of the first attempt
+	Input       json.RawMessage
+	Params      json.RawMessage
+	Metadata    json.RawMessage
+	WebhookURL  string
+	StartWithin time.Duration // 0: whenever
+	Actor       string        // for the trail; the owner when empty
+}
+
+// Submitted is the job that holds the key.
+type Submitted struct {
+	Job     *Job
+	Created bool // false: the same intent was submitted before
+	Wakes   []Wake
+}
+
+// Submit reserves the key and records the job, in one script (I1, I7). The same
+// key with the same fingerprint gives the job as it is now; a Refusal with
+// CodeConflict says that the key belongs to another intent (I8), CodeExpired
+// that its record has gone. Submit does not enqueue: give the Wakes to the queue.
+func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
+	if sub.ID == "" {
+		sub.ID = NewID(sub.Owner, sub.Key)
+	}
+	if sub.Actor == "" {
+		sub.Actor = sub.Owner
+	}
+	p := partition(partitionOf(sub.Owner, sub.Key))
+	hash := keyHash(sub.Owner, sub.Key)
+	start := ""
+	if sub.StartWithin > 0 {
+		start = fmt.Sprint(sub.StartWithin.Milliseconds())
+	}
+	v := verb{script: lua.Submit, jobID: sub.ID, actor: sub.Actor, args: []any{
+		sub.Fingerprint, sub.ID, sub.Owner, ownerHash(sub.Owner), sub.Key, hash, sub.Route, sub.Provider,
+		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(),
+	}}
+	a, err := s.runOn(ctx, v, append(p.verbKeys(sub.ID), p.key(hash)))
+	if err != nil {
+		return Submitted{}, err
+	}
+	job, err := readRecord(a.rest)
+	if err != nil || job == nil {
+		return Submitted{}, fmt.Errorf("reading the submitted job %s: %w", a.detail, err)
+	}
+	submitted := Submitted{Job: job, Created: a.word == lua.Created}
+	if submitted.Created && job.Attempts[0].State == AttemptStarting {
+		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider}}
+	}
+	return submitted, nil
+}

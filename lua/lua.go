@@ -1,0 +1,62 @@
+// Package lua holds the state machine of design §2: one Redis script a verb.
+// The rules live in the scripts and nowhere else; Go asks, and maps the answers
+// (answers.go) to errors.
+//
+// A script may begin with `-- include: name`, which puts name.lua, and what that
+// includes, in front of it.
+package lua
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+//go:embed *.lua
+var files embed.FS
+
+// The verbs.
+var (
+	Submit   = load("submit")
+	Claim    = load("claim")
+	Beat     = load("beat")
+	Accept   = load("accept")
+	Suspect  = load("suspect")
+	Finalize = load("finalize")
+	Fail     = load("fail")
+	Open     = load("open")
+	Resolve  = load("resolve")
+	Cancel   = load("cancel")
+	Take     = load("take")
+	Read     = load("read")
+)
+
+const include = "-- include: "
+
+func load(name string) *redis.Script {
+	source, err := Source(name)
+	if err != nil {
+		panic(err) // a broken embedded script: no build of this module has one
+	}
+	return redis.NewScript(source)
+}
+
+// Source returns the whole text of a script as Redis is given it.
+func Source(name string) (string, error) {
+	text, err := files.ReadFile(name + ".lua")
+	if err != nil {
+		return "", fmt.Errorf("loading script %s: %w", name, err)
+	}
+	first, rest, _ := strings.Cut(string(text), "\n")
+	included, ok := strings.CutPrefix(first, include)
+	if !ok {
+		return string(text), nil
+	}
+	prelude, err := Source(strings.TrimSpace(included))
+	if err != nil {
+		return "", err
+	}
+	return prelude + rest, nil
+}

@@ -1,0 +1,67 @@
+-- include: next
+-- Outcomes: who may still take the result slot, and what becomes of the rest.
+
+-- entitled is the three guards on one door (§2): the fence, the slot, the
+-- attempt's own state. Any one would do; all three are kept.
+local function entitled(a, fence)
+  if a.fence ~= job.version or (fence and fence ~= job.version) then return false end
+  if given(job.completed_by) then return false end
+  return a.state == 'running' or a.state == 'unknown'
+end
+
+-- why_late names what an outcome lost against.
+local function why_late(a)
+  if given(job.completed_by) and job.completed_by ~= text(a.number) then return 'slot_taken' end
+  if not is_open(a.state) then return 'attempt_' .. a.state end
+  return 'version_moved'
+end
+
+-- observe keeps what was seen of the call itself, whatever became of it.
+local function observe(n, effect, evidence, sent_ago)
+  set_attempt_given(n, 'effect', effect)
+  set_attempt_given(n, 'evidence', evidence)
+  if given(sent_ago) then set_attempt(n, 'sent', now - tonumber(sent_ago)) end
+end
+
+-- late records an outcome that has no say any more: its digest, size, time and
+-- the reason it lost; never the payload, never applied (I6). Of several late
+-- outcomes of one attempt the first is kept on the attempt, all in the trail.
+local function late(a, sha256, bytes)
+  local reason = why_late(a)
+  if not a.late_sha256 then
+    set_attempt(a.number, 'late_sha256', sha256)
+    set_attempt(a.number, 'late_bytes', bytes)
+    set_attempt(a.number, 'late_at', now)
+    set_attempt(a.number, 'late_reason', reason)
+  end
+  local to = a.state
+  if is_open(a.state) then
+    to = 'discarded'
+    move_attempt(a.number, to)
+  end
+  event('late_result_discarded', a.number, a.state, to, reason .. ' sha256:' .. sha256)
+  if is_open(a.state) then
+    if not first_open(a.number) and not is_ended(job.state) then
+      blame('late_result', 'the only open attempt was shut out by a newer version', a.number)
+    end
+    settle()
+  end
+  remember('late', reason)
+  commit()
+  return reply('late', reason)
+end
+
+-- win gives the slot to the attempt: result, completed_by, version and state in
+-- one script (I3).
+local function win(a, verb, result, sha256, reason)
+  set('result', result)
+  set('result_sha256', sha256)
+  set('completed_by', text(a.number))
+  raise()
+  move_attempt(a.number, 'succeeded')
+  event(verb, a.number, a.state, 'succeeded', reason)
+  settle('succeeded')
+  remember('won')
+  commit()
+  return reply('won')
+end

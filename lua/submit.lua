@@ -1,0 +1,69 @@
+-- include: settle
+-- submit reserves the key for one exact intent and records the job with its
+-- first attempt (design §2, §3). Guards I1, I7, I8.
+--
+-- KEYS 6 key          string `<fingerprint> <job id>`
+-- ARGV 5 fingerprint  6 job id        7 owner       8 owner hash  9 idempotency key
+--     10 key hash    11 route        12 provider   13 input      14 params
+--     15 metadata    16 webhook url  17 start within, ms
+--     18 grace, ms: how long the caller has to enqueue before the sweeper does
+--
+-- Answers created | exists | conflict | gone. detail is the id of the job that
+-- holds the key; created and exists carry the record: job fields, attempt fields.
+
+local KEY = KEYS[6]
+local fingerprint, id = ARGV[5], ARGV[6]
+
+local function with_record(answer)
+  return reply(answer, id, '', redis.call('HGETALL', JOB), redis.call('HGETALL', ATTEMPTS))
+end
+
+-- The reservation: one key, one intent, for ever.
+local reserved = redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX')
+
+if not reserved then
+  local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
+  if held_fingerprint ~= fingerprint then return reply('conflict', held_id) end
+  local mine = held_id == id -- this very command, sent again after its reply was lost
+  id = held_id
+  JOB, ATTEMPTS = PREFIX .. 'job:' .. id, PREFIX .. 'attempts:' .. id
+  if not load_job() then return reply('gone', id) end
+  return with_record(mine and 'created' or 'exists')
+end
+
+job = { id = id, state = 'queued', version = 1, revision = 0, attempts = 1, created = now }
+states[1], providers[1] = 'starting', ARGV[12]
+
+local function keep_given(field, value)
+  if given(value) then set(field, value) end
+end
+
+set('v', SCHEMA)
+set('id', id)
+set('state', 'queued')
+set('version', 1)
+set('attempts', 1)
+set('created', now)
+set('owner', ARGV[7])
+set('owner_hash', ARGV[8])
+set('key', ARGV[9])
+set('key_hash', ARGV[10])
+set('route', ARGV[11])
+set('provider', ARGV[12])
+set('input', ARGV[13])
+keep_given('params', ARGV[14])
+keep_given('metadata', ARGV[15])
+keep_given('webhook_url', ARGV[16])
+if given(ARGV[17]) then set('start_by', now + tonumber(ARGV[17])) end
+
+set_attempt(1, 'state', 'starting')
+set_attempt(1, 'provider', ARGV[12])
+set_attempt(1, 'created', now)
+set_attempt(1, 'not_before', now)
+
+remind('wake', 1, now + tonumber(ARGV[18]))
+redis.call('ZADD', PREFIX .. 'state:queued', text(now), id)
+redis.call('ZADD', PREFIX .. 'owner:' .. ARGV[8], text(now), id)
+event('submit', 1, '', 'starting')
+commit()
+return with_record('created')
