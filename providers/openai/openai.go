@@ -1,0 +1,203 @@
+// Package openai is the provider type openai: Chat Completions of any server that
+// speaks OpenAI's API, through the official SDK (design §5, §8).
+//
+// The SDK's retries, its time-out and its settings from the environment are off.
+// Answers are streamed unless the options say stream: false, so that silence on
+// the connection means that no tokens come; what is taken is the whole answer
+// with its finish reason, and a stream that ends without one is unknown.
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"onejob/providers"
+)
+
+// Type is the name of this provider type in the configuration.
+const Type = "openai"
+
+// path of the API, relative to the base URL.
+const path = "chat/completions"
+
+type provider struct {
+	config  providers.Config
+	client  sdk.Client
+	secrets providers.Secrets
+	stream  bool
+	store   bool
+}
+
+// stored is a provider whose answers are kept, so that an attempt can be asked for.
+type stored struct{ *provider }
+
+func (s stored) Lookup(ctx context.Context, ref providers.Ref) providers.Outcome {
+	return s.lookup(ctx, ref)
+}
+
+// New makes a provider for base_url and model. It implements
+// providers.Lookuper when the options say store: true; it cannot cancel.
+func New(c providers.Config) (providers.Provider, error) {
+	if err := check(c); err != nil {
+		return nil, err
+	}
+	opts := []option.RequestOption{
+		option.WithBaseURL(c.BaseURL),
+		option.WithHTTPClient(providers.Client(c.Transport)),
+		option.WithMaxRetries(0),
+	}
+	if c.APIKey != "" {
+		opts = append(opts, option.WithAPIKey(c.APIKey))
+	}
+	for name, value := range c.Headers {
+		opts = append(opts, option.WithHeader(name, value))
+	}
+	p := &provider{
+		config: c,
+		// A literal, because NewClient would read OPENAI_… from the environment.
+		client:  sdk.Client{Options: opts},
+		secrets: c.Secrets(),
+		stream:  c.Options["stream"] != false,
+		store:   c.Options["store"] == true,
+	}
+	if p.store {
+		return stored{p}, nil
+	}
+	return p, nil
+}
+
+func check(c providers.Config) error {
+	if err := providers.CheckURL("base_url", c.BaseURL); err != nil {
+		return err
+	}
+	switch {
+	case c.Model == "":
+		return errors.New("model is missing")
+	case c.API == "responses":
+		return errors.New("api: responses is not supported yet; use chat")
+	case c.API != "" && c.API != "chat":
+		return fmt.Errorf("api: %q is unknown; known is chat", c.API)
+	}
+	for _, name := range []string{"messages", "model"} {
+		if _, set := c.Options[name]; set {
+			return fmt.Errorf("options: %s cannot be an option", name)
+		}
+	}
+	for _, name := range []string{"stream", "store"} {
+		if value, set := c.Options[name]; set && value != true && value != false {
+			return fmt.Errorf("options: %s must be true or false", name)
+		}
+	}
+	return nil
+}
+
+// Execute makes the one create of the attempt.
+func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.Outcome {
+	wire := call.Wire
+	if wire == nil {
+		wire = providers.NewWire(nil)
+	}
+	body, err := p.body(call)
+	if err != nil {
+		outcome := providers.Invalid(err.Error())
+		outcome.Evidence = wire.Evidence()
+		return outcome
+	}
+	var seen exchange
+	opts := []option.RequestOption{
+		option.WithMiddleware(seen.middleware(wire)),
+		option.WithHeader("Idempotency-Key", call.AttemptID),
+	}
+	headers := http.Header{}
+	providers.Identify(headers, call)
+	for name := range headers {
+		opts = append(opts, option.WithHeader(name, headers.Get(name)))
+	}
+	err = p.client.Post(providers.WithWire(ctx, wire), path, []byte(body), nil, opts...)
+	judge := providers.Judge{Envelope: envelope, Understand: seen.understand, Secrets: p.secrets}
+	return judge.Outcome(ctx, wire, seen.result(err))
+}
+
+// exchange takes the answer before the SDK does: the SDK reads bodies without a
+// bound and drops what tells a refusal from a gateway's page.
+type exchange struct {
+	answer   providers.Answer
+	answered bool
+	streamed bool
+}
+
+func (x *exchange) middleware(wire *providers.Wire) option.Middleware {
+	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		x.answered = true
+		resp, err := next(req)
+		if err != nil {
+			x.answer = providers.Answer{Err: err}
+			return nil, err
+		}
+		if resp.StatusCode == http.StatusOK && isStream(resp.Header) {
+			x.streamed = true
+			x.answer = readStream(resp, wire)
+		} else {
+			x.answer = providers.ReadAnswer(resp, providers.MaxResult)
+			x.unlabelled(wire)
+		}
+		resp.Body = io.NopCloser(bytes.NewReader(nil))
+		return resp, nil
+	}
+}
+
+// unlabelled reads a stream that was sent under another content type.
+func (x *exchange) unlabelled(wire *providers.Wire) {
+	a := x.answer
+	if a.Status != http.StatusOK || a.Err != nil || a.Oversize || !bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("data:")) {
+		return
+	}
+	x.streamed = true
+	x.answer = readStream(&http.Response{
+		StatusCode: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body)),
+	}, wire)
+}
+
+// result is the answer, or why the SDK sent nothing.
+func (x *exchange) result(err error) providers.Answer {
+	if !x.answered {
+		return providers.Answer{Err: err}
+	}
+	return x.answer
+}
+
+func (x *exchange) understand(a providers.Answer) providers.Outcome {
+	return understand(a, x.streamed)
+}
+
+// lookup asks for the kept answer whose metadata name the attempt.
+func (p *provider) lookup(ctx context.Context, ref providers.Ref) providers.Outcome {
+	var seen exchange
+	err := p.client.Get(ctx, path, nil, nil,
+		option.WithMiddleware(seen.middleware(providers.NewWire(nil))),
+		option.WithQuery("metadata[attempt]", ref.AttemptID),
+		option.WithHeader("X-Onejob-Attempt", ref.AttemptID),
+	)
+	looked := providers.Lookup{Secrets: p.secrets, Understand: func(a providers.Answer) providers.Outcome {
+		var list struct {
+			Data []json.RawMessage `json:"data"`
+		}
+		if err := json.Unmarshal(a.Body, &list); err != nil {
+			return providers.LookupFailed("the answer is no list")
+		}
+		if len(list.Data) == 0 {
+			return providers.Absent()
+		}
+		a.Body = list.Data[0]
+		return understand(a, false)
+	}}
+	return looked.Outcome(seen.result(err))
+}
