@@ -1,0 +1,68 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Bearer takes the token out of an Authorization header (RFC 6750 §2.1; the
+// scheme's name is case-insensitive, RFC 9110 §11.1). The error is
+// ErrUnauthorized.
+func Bearer(header string) (string, error) {
+	scheme, token, _ := strings.Cut(strings.TrimSpace(header), " ")
+	token = strings.TrimSpace(token)
+	switch {
+	case header == "":
+		return "", fmt.Errorf("%w: there is no Authorization header; send Authorization: Bearer <API key>", ErrUnauthorized)
+	case !strings.EqualFold(scheme, "Bearer"), token == "":
+		return "", fmt.Errorf("%w: the Authorization header is not of the form Bearer <API key>", ErrUnauthorized)
+	}
+	return token, nil
+}
+
+// Authenticate tells whose key the token is. Errors: ErrUnauthorized, with the
+// reason; ErrUnavailable when the store cannot be asked and the answer is not
+// remembered.
+func (k *Keys) Authenticate(ctx context.Context, token string) (Identity, error) {
+	sum := digest(token)
+	if identity, ok := k.fixed[sum]; ok {
+		return identity, nil
+	}
+	if !wellFormed(token) {
+		return Identity{}, fmt.Errorf("%w: this is not an API key of onejob, or not all of it", ErrUnauthorized)
+	}
+	now := k.now()
+	key, known, ok := k.cache.get(sum, now)
+	if !ok {
+		var err error
+		if key, known, err = k.fetch(ctx, sum); err != nil {
+			return Identity{}, err
+		}
+		// Counted from before the question was sent, so that the answer is never
+		// older than CacheTTL.
+		k.cache.put(sum, key, known, now)
+	}
+	switch {
+	case !known:
+		return Identity{}, fmt.Errorf("%w: the API key is unknown or was revoked", ErrUnauthorized)
+	case key.Expired(k.now()):
+		return Identity{}, fmt.Errorf("%w: the API key has expired", ErrUnauthorized)
+	}
+	return key.Identity(), nil
+}
+
+// fetch asks Redis. A damaged record is a key nobody has.
+func (k *Keys) fetch(ctx context.Context, sum string) (key Key, known bool, err error) {
+	fields, err := k.client.HGetAll(ctx, recordPrefix+sum).Result()
+	if err != nil {
+		return Key{}, false, unavailable("looking up an API key", err)
+	}
+	if len(fields) == 0 {
+		return Key{}, false, nil
+	}
+	if key, err = parseKey(fields); err != nil {
+		return Key{}, false, nil //nolint:nilerr // fails closed; List shows it
+	}
+	return key, true, nil
+}

@@ -1,0 +1,63 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash/crc32"
+	"math/big"
+	"strings"
+)
+
+// A secret is oj_, 32 random bytes in base 62, and a checksum of both: a typing
+// error, a cut-off key or another product's is refused without asking Redis,
+// and a scanner for leaked secrets can tell a real one.
+const (
+	secretPrefix  = "oj_"
+	secretDigits  = 43 // 256 bits in base 62
+	secretSum     = 6  // 32 bits in base 62
+	secretLength  = len(secretPrefix) + secretDigits + secretSum
+	base62Letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// newSecret makes a secret. crypto/rand ends the program rather than give
+// numbers that can be guessed.
+func newSecret() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails, see its documentation
+	body := secretPrefix + base62(new(big.Int).SetBytes(b[:]), secretDigits)
+	return body + checksum(body)
+}
+
+// wellFormed tells whether s can be a secret at all.
+func wellFormed(s string) bool {
+	if len(s) != secretLength || !strings.HasPrefix(s, secretPrefix) {
+		return false
+	}
+	body := s[:secretLength-secretSum]
+	return s[len(body):] == checksum(body)
+}
+
+func checksum(body string) string {
+	return base62(new(big.Int).SetUint64(uint64(crc32.ChecksumIEEE([]byte(body)))), secretSum)
+}
+
+// base62 writes n with leading zeros.
+func base62(n *big.Int, digits int) string {
+	out := make([]byte, digits)
+	base, digit := big.NewInt(int64(len(base62Letters))), new(big.Int)
+	for i := digits - 1; i >= 0; i-- {
+		n.DivMod(n, base, digit)
+		out[i] = base62Letters[digit.Int64()]
+	}
+	return string(out)
+}
+
+// digest is what is stored and compared of a secret. Comparing digests by a
+// lookup takes a time that depends on the digest, not on the secret: who
+// measures it learns digits of a SHA-256, and cannot choose secrets to steer
+// them towards the digest of somebody else's key.
+func digest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
