@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -89,6 +90,32 @@ func (s *Store) Take(ctx context.Context, p int) ([]Due, error) {
 		})
 	}
 	return due, nil
+}
+
+// Hold notes why a starting attempt does not start although it could.
+func (s *Store) Hold(ctx context.Context, jobID string, attempt int, why string) error {
+	_, err := s.run(ctx, verb{script: lua.Hold, jobID: jobID, actor: "sweeper", args: []any{attempt, why}})
+	return err
+}
+
+// IssueTicket gives the failed job of a DueTicket entry to issue and then takes
+// the entry off. A job that has moved on since gets none.
+func (s *Store) IssueTicket(ctx context.Context, d Due, issue func(context.Context, *Job) error) error {
+	job, err := s.Get(ctx, d.JobID)
+	var refusal *Refusal
+	if err != nil && !errors.As(err, &refusal) {
+		return err
+	}
+	if err == nil && job.State == Failed && strconv.FormatInt(job.Version, 10) == d.Last {
+		if err := issue(ctx, job); err != nil {
+			return err
+		}
+	}
+	p, ok := partitionOfID(d.JobID)
+	if !ok {
+		return nil
+	}
+	return s.rdb.ZRem(ctx, partition(p).due(), DueTicket+":"+d.JobID+":"+d.Last).Err()
 }
 
 // Unindex takes an expired job out of the indexes; nothing happens while its

@@ -30,6 +30,7 @@ var (
 	Resolve  = load("resolve")
 	Cancel   = load("cancel")
 	Take     = load("take")
+	Hold     = load("hold")
 	Read     = load("read")
 )
 

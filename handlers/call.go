@@ -1,0 +1,200 @@
+package handlers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"onejob/jobs"
+	"onejob/providers"
+	"onejob/tasks"
+)
+
+// call is one attempt in the hands of this worker, from its claim to its report.
+type call struct {
+	worker   *Worker
+	provider Provider
+	wake     tasks.Wake
+	token    string
+	began    time.Time // before the claim was sent
+	lease    *lease
+	wire     *providers.Wire
+	claim    atomic.Pointer[jobs.Claim]
+
+	suspected atomic.Bool // the attempt is unknown; a late answer may still settle it
+	heard     atomic.Int64
+	cancel    context.CancelFunc // ends the listening
+	ctx       context.Context
+}
+
+func newCall(w *Worker, provider Provider, wake tasks.Wake) *call {
+	c := &call{
+		worker: w, provider: provider, wake: wake, token: jobs.NewOp(),
+		began: time.Now(), lease: newLease(w.options.Store.Lease()),
+	}
+	c.wire = providers.NewWire(c.lease.holds)
+	c.ctx, c.cancel = context.WithDeadline(context.Background(), c.began.Add(provider.Deadline))
+	return c
+}
+
+// take claims the attempt. A claim whose reply is lost is sent again with the
+// same token until it is answered: it may be ours.
+func (c *call) take(ctx context.Context) bool {
+	request := jobs.ClaimRequest{
+		JobID: c.wake.JobID, Attempt: c.wake.Attempt, Token: c.token,
+		Provider: c.provider.Name, Deadline: c.provider.Deadline, Actor: c.worker.name,
+	}
+	var claim *jobs.Claim
+	err := c.persist(ctx, "claim", func(ctx context.Context) (err error) {
+		claim, err = c.worker.options.Store.Claim(ctx, request)
+		return err
+	})
+	if err != nil {
+		c.log().DebugContext(ctx, "not claimed", "why", err)
+		return false
+	}
+	c.claim.Store(claim)
+	return true
+}
+
+// run makes the call and reports its outcome, listening until the deadline.
+func (c *call) run(ctx context.Context) {
+	defer c.cancel()
+	answered := make(chan struct{})
+	watched := make(chan struct{})
+	beaten := make(chan struct{})
+	go func() { defer close(watched); c.watchSilence(ctx, answered) }()
+	go func() { defer close(beaten); c.beat(ctx, answered) }()
+	outcome := c.execute(ctx)
+	close(answered)
+	<-watched
+	<-beaten
+	c.report(ctx, outcome)
+}
+
+func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
+	claim := c.claim.Load()
+	defer func() {
+		if p := recover(); p != nil {
+			c.log().ErrorContext(ctx, "provider panicked", "panic", p)
+			outcome = providers.Panicked(c.wire)
+		}
+	}()
+	outcome = c.provider.Execute(c.ctx, &providers.Call{
+		JobID: claim.JobID, AttemptID: jobs.AttemptID(claim.JobID, claim.Attempt), Try: claim.Try,
+		Input: claim.Input, Params: claim.Params, NotAfter: c.lease.ends(), Wire: c.wire,
+		Accept: func(ctx context.Context, handle string) error { return c.accept(ctx, handle) },
+	})
+	if outcome.Kind == providers.Accepted {
+		return c.follow(ctx, outcome)
+	}
+	return outcome
+}
+
+// accept stores a handle before anything else happens.
+func (c *call) accept(ctx context.Context, handle string) error {
+	return c.persist(context.WithoutCancel(ctx), "accept", func(ctx context.Context) error {
+		return c.worker.options.Store.Accept(ctx, c.claim.Load(), handle, c.worker.name)
+	})
+}
+
+// watchSilence makes the attempt unknown when nothing has been heard for the
+// provider's timeout. The call is still listened to.
+func (c *call) watchSilence(ctx context.Context, answered <-chan struct{}) {
+	select {
+	case <-c.wire.Sent():
+	case <-answered:
+		return
+	}
+	for {
+		silent := time.Since(c.lastHeard())
+		if silent >= c.provider.Timeout {
+			c.suspect(ctx, providers.ReasonTimeout)
+			return
+		}
+		timer := time.NewTimer(c.provider.Timeout - silent)
+		select {
+		case <-timer.C:
+		case <-answered:
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// lastHeard is the latest sign of life: a byte on the wire, or a look-up that
+// said the provider is at it.
+func (c *call) lastHeard() time.Time {
+	at := c.wire.LastActivity()
+	if heard := time.Unix(0, c.heard.Load()); heard.After(at) {
+		return heard
+	}
+	return at
+}
+
+// beat extends the lease while the attempt is running. An attempt that was
+// revoked may not leave any more; if it has left, it is listened to all the
+// same, so that what comes is recorded.
+func (c *call) beat(ctx context.Context, answered <-chan struct{}) {
+	ticker := time.NewTicker(c.worker.options.Beat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-answered:
+			return
+		case <-ticker.C:
+		}
+		if c.suspected.Load() {
+			return
+		}
+		if !c.beatOnce(ctx) {
+			return
+		}
+	}
+}
+
+func (c *call) beatOnce(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, c.worker.options.Beat)
+	defer cancel()
+	sent := time.Now()
+	beating, err := c.worker.options.Store.Beat(ctx, c.claim.Load(), c.sentAgo())
+	var refusal *jobs.Refusal
+	switch {
+	case errors.As(err, &refusal), err == nil && !beating:
+		c.lease.revoke()
+		return false
+	case err != nil:
+		c.log().WarnContext(ctx, "lease not extended", "error", err)
+	default:
+		c.lease.extend(sent)
+	}
+	return true
+}
+
+// sentAgo is the time since the call left; 0 when it has not.
+func (c *call) sentAgo() time.Duration {
+	at := c.wire.Evidence().SentAt
+	if at.IsZero() {
+		return 0
+	}
+	return max(time.Since(at), time.Millisecond)
+}
+
+func (c *call) evidence() json.RawMessage {
+	b, err := json.Marshal(c.wire.Evidence())
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func (c *call) log() *slog.Logger {
+	log := c.worker.options.Log.With("job", c.wake.JobID, "attempt", c.wake.Attempt, "provider", c.provider.Name)
+	if claim := c.claim.Load(); claim != nil {
+		log = log.With("owner", claim.Owner, "route", claim.Route)
+	}
+	return log
+}

@@ -1,0 +1,46 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/hibiken/asynq"
+
+	"onejob/jobs"
+	"onejob/tasks"
+)
+
+// Tickets handles the tickets an operator runs to retry failed jobs.
+type Tickets struct {
+	Store *jobs.Store
+	Waker Waker
+	Log   *slog.Logger
+}
+
+// Handle opens the next attempt of the ticket's job, if the job still is as it
+// was when it failed. Run twice, or after the job moved on, it does nothing.
+func (t Tickets) Handle(ctx context.Context, task *asynq.Task) error {
+	ticket, err := tasks.ParseTicket(task.Payload())
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+	}
+	id, _ := asynq.GetTaskID(ctx)
+	changed, err := t.Store.Open(ctx, jobs.OpenRequest{Decision: jobs.Decision{
+		JobID: ticket.JobID, ExpectVersion: ticket.Version, Op: id,
+		Actor: "operator:queue", Reason: "ticket",
+	}})
+	var refusal *jobs.Refusal
+	if errors.As(err, &refusal) {
+		t.Log.InfoContext(ctx, "ticket without effect", "job", ticket.JobID, "why", refusal.Code)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("retrying job %s: %w", ticket.JobID, err)
+	}
+	for _, w := range changed.Wakes {
+		t.Waker.Wake(ctx, w)
+	}
+	return nil
+}

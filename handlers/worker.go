@@ -1,0 +1,203 @@
+// Package handlers is what a worker does with the tasks it is given: it claims
+// the attempt, makes the one call, and reports how it ended.
+//
+// It never calls a provider unless this very delivery made the claim, and only
+// while the claim's lease holds (I2). So no redelivery, whatever its cause,
+// repeats a call.
+package handlers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"onejob/jobs"
+	"onejob/providers"
+	"onejob/tasks"
+)
+
+// Provider is a configured provider as a worker uses it.
+type Provider struct {
+	providers.Provider
+	Name     string
+	Timeout  time.Duration // of silence
+	Deadline time.Duration // until which a call is listened to
+}
+
+// Waker wakes attempts; package tasks has it.
+type Waker interface {
+	Wake(ctx context.Context, w jobs.Wake)
+}
+
+// Options are what a Worker is made of.
+type Options struct {
+	Store     *jobs.Store
+	Waker     Waker
+	Providers map[string]Provider
+	// Policy is the plan of a route; nil when the route is not in the
+	// configuration any more.
+	Policy func(route string) *jobs.Policy
+	// Beat is the pause between two beats of a lease. Defaults to 5 s.
+	Beat time.Duration
+	Log  *slog.Logger
+	// Observe is told how every call ended. May be nil.
+	Observe func(Ended)
+}
+
+// Ended is a call that is over, for those who count.
+type Ended struct {
+	Provider string
+	Outcome  providers.Kind
+	Reason   string
+	Late     string // why it had no say any more; empty: it counted
+	Took     time.Duration
+}
+
+// Worker makes calls. It keeps count of those in flight itself, because asynq
+// does not wait for a handler it has given up on.
+type Worker struct {
+	options Options
+	name    string
+	stop    chan struct{} // closed when nothing may be claimed any more
+	stopped sync.Once
+
+	mu    sync.Mutex
+	calls map[*call]struct{}
+	idle  chan struct{} // closed while no call is in flight
+	beats sync.WaitGroup
+}
+
+// NewWorker returns a Worker whose beats are running; Close ends them.
+func NewWorker(o Options) *Worker {
+	if o.Beat == 0 {
+		o.Beat = 5 * time.Second
+	}
+	if o.Observe == nil {
+		o.Observe = func(Ended) {}
+	}
+	host, _ := os.Hostname()
+	w := &Worker{
+		options: o,
+		name:    fmt.Sprintf("worker:%s:%d", host, os.Getpid()),
+		stop:    make(chan struct{}),
+		calls:   map[*call]struct{}{},
+		idle:    make(chan struct{}),
+	}
+	close(w.idle)
+	return w
+}
+
+// Handle handles a wake-up. It always returns nil: a call is never repeated by
+// the queue, and what is overdue the sweeper finds.
+func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
+	wake, err := tasks.ParseWake(task.Payload())
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+	}
+	queue, _ := asynq.GetQueueName(ctx)
+	provider, ok := w.options.Providers[queue]
+	if !ok {
+		return fmt.Errorf("queue %q is no provider of this worker: %w", queue, asynq.SkipRetry)
+	}
+	// asynq's context never cancels a call: a time-out is no failure.
+	w.attempt(context.WithoutCancel(ctx), provider, wake)
+	return nil
+}
+
+// attempt claims and, having claimed, calls and reports.
+func (w *Worker) attempt(ctx context.Context, provider Provider, wake tasks.Wake) {
+	c := newCall(w, provider, wake)
+	if !w.enter(c) {
+		return
+	}
+	defer w.leave(c)
+	if c.take(ctx) {
+		c.run(ctx)
+	}
+}
+
+// enter counts a call in; false when the worker is stopping.
+func (w *Worker) enter(c *call) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.stop:
+		return false
+	default:
+	}
+	if len(w.calls) == 0 {
+		w.idle = make(chan struct{})
+	}
+	w.calls[c] = struct{}{}
+	return true
+}
+
+func (w *Worker) leave(c *call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.calls, c)
+	if len(w.calls) == 0 {
+		close(w.idle)
+	}
+}
+
+func (w *Worker) inFlight() []*call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	calls := make([]*call, 0, len(w.calls))
+	for c := range w.calls {
+		calls = append(calls, c)
+	}
+	return calls
+}
+
+// InFlight is the number of calls that are being made or listened to.
+func (w *Worker) InFlight() int { return len(w.inFlight()) }
+
+// Stop claims nothing from now on.
+func (w *Worker) Stop() { w.stopped.Do(func() { close(w.stop) }) }
+
+// Drain lets the calls in flight finish until ctx ends. What is left then is
+// marked unknown (worker_stopped), for nobody will be listening; then the calls
+// are let go.
+func (w *Worker) Drain(ctx context.Context) error {
+	w.Stop()
+	w.mu.Lock()
+	idle := w.idle
+	w.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+	}
+	return w.abandon()
+}
+
+// abandonTime bounds the marking of what a drain left.
+const abandonTime = 5 * time.Second
+
+func (w *Worker) abandon() error {
+	ctx, cancel := context.WithTimeout(context.Background(), abandonTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	left := w.inFlight()
+	failures := make([]error, len(left))
+	for i, c := range left {
+		wg.Go(func() { failures[i] = c.abandon(ctx) })
+	}
+	wg.Wait()
+	w.mu.Lock()
+	idle := w.idle
+	w.mu.Unlock()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	return errors.Join(failures...)
+}

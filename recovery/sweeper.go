@@ -1,0 +1,144 @@
+// Package recovery finds what was left behind: attempts nobody woke, leases
+// nobody beats, records that expired. Every worker sweeps; there is no leader.
+//
+// It decides nothing: it asks the store's scripts, which look whether what is
+// due still holds (design §4).
+package recovery
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"onejob/jobs"
+	"onejob/tasks"
+)
+
+// Options are what a Sweeper is made of.
+type Options struct {
+	Store *jobs.Store
+	Queue *tasks.Queue
+	// Every is the pause between two sweeps. Defaults to 1 s.
+	Every time.Duration
+	// Beat is the workers' pause between two beats: after a gap in the sweeps
+	// longer than that, the store was away and so were everybody's beats.
+	// Defaults to 5 s.
+	Beat time.Duration
+	Log  *slog.Logger
+}
+
+// Sweeper takes turns at what is overdue. Its cost grows with that, not with
+// what is stored.
+type Sweeper struct {
+	options Options
+	now     func() time.Time
+	last    time.Time // the latest sweep that reached the store
+	patient time.Time // nobody is suspected before
+}
+
+// NewSweeper returns a Sweeper; Run runs it.
+func NewSweeper(o Options) *Sweeper {
+	if o.Every == 0 {
+		o.Every = time.Second
+	}
+	if o.Beat == 0 {
+		o.Beat = 5 * time.Second
+	}
+	return &Sweeper{options: o, now: time.Now}
+}
+
+// Run sweeps until ctx ends.
+func (s *Sweeper) Run(ctx context.Context) {
+	ticker := time.NewTicker(s.options.Every)
+	defer ticker.Stop()
+	for {
+		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
+			s.options.Log.WarnContext(ctx, "sweep failed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// Sweep deals once with what is overdue now.
+func (s *Sweeper) Sweep(ctx context.Context) error {
+	overdue, err := s.options.Store.Overdue(ctx)
+	if err != nil {
+		return err
+	}
+	s.noticeGap()
+	for _, p := range overdue {
+		due, err := s.options.Store.Take(ctx, p)
+		if err != nil {
+			return err
+		}
+		for _, d := range due {
+			if err := s.deal(ctx, d); err != nil {
+				s.options.Log.WarnContext(ctx, "overdue entry not dealt with; it comes up again",
+					"kind", d.Kind, "job", d.JobID, "error", err)
+			}
+		}
+	}
+	return nil
+}
+
+// noticeGap is told of every sweep that reached the store. After a gap longer
+// than a beat (the store was away, or we were) the workers get one lease to be
+// heard again before anyone is suspected.
+func (s *Sweeper) noticeGap() {
+	now := s.now()
+	if now.Sub(s.last) > s.options.Beat {
+		s.patient = now.Add(s.options.Store.Lease())
+	}
+	s.last = now
+}
+
+func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
+	switch d.Kind {
+	case jobs.DueWake:
+		return s.wake(ctx, d)
+	case jobs.DueLease:
+		return s.suspect(ctx, d)
+	case jobs.DueTicket:
+		return s.ticket(ctx, d)
+	case jobs.DueExpire:
+		return s.options.Store.Unindex(ctx, d.JobID, d.Last)
+	}
+	return nil // of a newer version, which will take it
+}
+
+func (s *Sweeper) wake(ctx context.Context, d jobs.Due) error {
+	standing, err := s.options.Queue.Rewake(ctx, jobs.Wake{
+		JobID: d.JobID, Attempt: d.Attempt(), Provider: d.Provider, Tries: d.Tries,
+	})
+	if err != nil {
+		return err
+	}
+	s.options.Log.InfoContext(ctx, "attempt not claimed yet",
+		"job", d.JobID, "attempt", d.Attempt(), "provider", d.Provider, "looks", d.Tries, "wake_up", standing)
+	if standing == tasks.Held {
+		return s.options.Store.Hold(ctx, d.JobID, d.Attempt(), "an operator archived the wake-up; run or delete it in the queue "+d.Provider)
+	}
+	return nil
+}
+
+// suspect asks for the attempt to be made unknown; the script looks whether its
+// lease or deadline has really passed.
+func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
+	if s.now().Before(s.patient) {
+		return nil
+	}
+	suspected, err := s.options.Store.Suspect(ctx, jobs.Suspicion{JobID: d.JobID, Attempt: d.Attempt(), Actor: "sweeper"})
+	if suspected {
+		s.options.Log.WarnContext(ctx, "outcome unknown: nobody listens any more", "job", d.JobID, "attempt", d.Attempt())
+	}
+	return err
+}
+
+// ticket puts a failed job's ticket on the operator queue and takes the entry off.
+func (s *Sweeper) ticket(ctx context.Context, d jobs.Due) error {
+	return s.options.Store.IssueTicket(ctx, d, s.options.Queue.EnqueueTicket)
+}
