@@ -25,6 +25,7 @@ func TestARequestNormallyCostsNoRoundTrip(t *testing.T) {
 	_, err = b.Authenticate(t.Context(), secret)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, b.trips.Load())
+	require.Equal(t, 5*time.Second, CacheTTL, "as documented")
 }
 
 // A look-up that began before a revocation ends after it.
