@@ -75,9 +75,9 @@ func TestUnknownKey(t *testing.T) {
 func TestDevKeys(t *testing.T) {
 	t.Parallel()
 	want := map[string]Identity{
-		"dev-key":          {Owner: "dev", Role: RoleSubmit, KeyID: "fixed-dev"},
-		"other-key":        {Owner: "other", Role: RoleSubmit, KeyID: "fixed-other"},
-		"dev-operator-key": {Owner: "dev-operator", Role: RoleOperator, KeyID: "fixed-dev-operator"},
+		"dev-key":          {Owner: "dev", Role: Submit, KeyID: "fixed-dev"},
+		"other-key":        {Owner: "other", Role: Submit, KeyID: "fixed-other"},
+		"dev-operator-key": {Owner: "dev-operator", Role: Operator, KeyID: "fixed-dev-operator"},
 	}
 	b := setup(t, newClient(t, "tcp", miniredis.RunT(t).Addr()), DevKeys())
 	off := b.other()
@@ -99,9 +99,9 @@ func TestRoles(t *testing.T) {
 		role                                        Role
 		own, others, everyone, mayWrite, mayResolve bool
 	}{
-		{RoleSubmit, true, false, false, true, false},
-		{RoleViewer, true, true, true, false, false},
-		{RoleOperator, true, true, true, true, true},
+		{Submit, true, false, false, true, false},
+		{Viewer, true, true, true, false, false},
+		{Operator, true, true, true, true, true},
 		{"", true, false, false, false, false},
 	}
 	for _, test := range tests {

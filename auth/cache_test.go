@@ -13,7 +13,7 @@ import (
 func TestARequestNormallyCostsNoRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := setup(t, newClient(t, "tcp", miniredis.RunT(t).Addr()))
-	secret, _, err := b.Create(t.Context(), "acme", RoleSubmit, "", time.Time{})
+	secret, _, err := b.Create(t.Context(), "acme", Submit, "", time.Time{})
 	require.NoError(t, err)
 	b.trips.Store(0)
 	for range 100 {
@@ -94,7 +94,7 @@ func TestFreshCountsByTheLargerClock(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t, newClient(t, "tcp", miniredis.RunT(t).Addr()))
-	secret, key, err := b.Create(t.Context(), "acme", RoleSubmit, "", time.Time{})
+	secret, key, err := b.Create(t.Context(), "acme", Submit, "", time.Time{})
 	require.NoError(t, err)
 	done := make(chan struct{})
 	for range 8 {

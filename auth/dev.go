@@ -13,8 +13,8 @@ const (
 // refused like any other word.
 func DevKeys() Option {
 	return func(k *Keys) {
-		k.fixed[digest(DevKey)] = Identity{Owner: "dev", Role: RoleSubmit, KeyID: "fixed-dev"}
-		k.fixed[digest(OtherKey)] = Identity{Owner: "other", Role: RoleSubmit, KeyID: "fixed-other"}
-		k.fixed[digest(DevOperatorKey)] = Identity{Owner: "dev-operator", Role: RoleOperator, KeyID: "fixed-dev-operator"}
+		k.fixed[digest(DevKey)] = Identity{Owner: "dev", Role: Submit, KeyID: "fixed-dev"}
+		k.fixed[digest(OtherKey)] = Identity{Owner: "other", Role: Submit, KeyID: "fixed-other"}
+		k.fixed[digest(DevOperatorKey)] = Identity{Owner: "dev-operator", Role: Operator, KeyID: "fixed-dev-operator"}
 	}
 }

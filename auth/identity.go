@@ -21,13 +21,13 @@ type Role string
 // Roles. An owner's own jobs are what his submit keys made; viewers and
 // operators see everybody's (design §7).
 const (
-	RoleSubmit   Role = "submit"   // submit jobs; see, cancel and retry its owner's
-	RoleViewer   Role = "viewer"   // see every owner's jobs, change nothing
-	RoleOperator Role = "operator" // everything, for every owner
+	Submit   Role = "submit"   // submit jobs; see, cancel and retry its owner's
+	Viewer   Role = "viewer"   // see every owner's jobs, change nothing
+	Operator Role = "operator" // everything, for every owner
 )
 
 // Roles lists every role.
-var Roles = []Role{RoleSubmit, RoleViewer, RoleOperator}
+var Roles = []Role{Submit, Viewer, Operator}
 
 // ParseRole returns the role of that name, or an error that lists them.
 func ParseRole(name string) (Role, error) {
@@ -47,14 +47,14 @@ type Identity struct {
 }
 
 // SeesEveryone tells whether every owner's jobs may be read.
-func (i Identity) SeesEveryone() bool { return i.Role == RoleViewer || i.Role == RoleOperator }
+func (i Identity) SeesEveryone() bool { return i.Role == Viewer || i.Role == Operator }
 
 // MayWrite tells whether jobs may be submitted and changed at all.
-func (i Identity) MayWrite() bool { return i.Role == RoleSubmit || i.Role == RoleOperator }
+func (i Identity) MayWrite() bool { return i.Role == Submit || i.Role == Operator }
 
 // MayOperate tells whether attempts may be resolved and other owners' jobs
 // changed.
-func (i Identity) MayOperate() bool { return i.Role == RoleOperator }
+func (i Identity) MayOperate() bool { return i.Role == Operator }
 
 // MayRead tells whether jobs of that owner may be read. Who may not is answered
 // as if there were none (design §7).

@@ -14,16 +14,16 @@ func TestCreateThenAuthenticate(t *testing.T) {
 	t.Parallel()
 	onEachRedis(t, func(t *testing.T, b *bundle) {
 		ctx := t.Context()
-		secret, key, err := b.Create(ctx, "acme", RoleViewer, "billing", start.Add(time.Hour))
+		secret, key, err := b.Create(ctx, "acme", Viewer, "billing", start.Add(time.Hour))
 		require.NoError(t, err)
 		require.Equal(t, Key{
-			ID: key.ID, Owner: "acme", Role: RoleViewer, Label: "billing",
+			ID: key.ID, Owner: "acme", Role: Viewer, Label: "billing",
 			Created: start, Expires: start.Add(time.Hour),
 		}, key)
 
 		identity, err := b.other().Authenticate(ctx, secret)
 		require.NoError(t, err)
-		require.Equal(t, Identity{Owner: "acme", Role: RoleViewer, KeyID: key.ID}, identity)
+		require.Equal(t, Identity{Owner: "acme", Role: Viewer, KeyID: key.ID}, identity)
 
 		keys, err := b.List(ctx)
 		require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestOnlyTheDigestIsStored(t *testing.T) {
 	t.Parallel()
 	onEachRedis(t, func(t *testing.T, b *bundle) {
 		ctx := t.Context()
-		secret, key, err := b.Create(ctx, "acme", RoleSubmit, "", time.Time{})
+		secret, key, err := b.Create(ctx, "acme", Submit, "", time.Time{})
 		require.NoError(t, err)
 
 		names, err := b.client.Keys(ctx, "*").Result()
@@ -58,7 +58,7 @@ func TestListIsOldestFirst(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, b *bundle) {
 		var want []Key
 		for _, owner := range []string{"c", "a", "b"} {
-			_, key, err := b.Create(t.Context(), owner, RoleSubmit, "", time.Time{})
+			_, key, err := b.Create(t.Context(), owner, Submit, "", time.Time{})
 			require.NoError(t, err)
 			want = append(want, key)
 			b.advance(time.Second)
@@ -74,7 +74,7 @@ func TestRevoke(t *testing.T) {
 	onEachRedis(t, func(t *testing.T, b *bundle) {
 		ctx := t.Context()
 		elsewhere := b.other()
-		secret, key, err := b.Create(ctx, "acme", RoleSubmit, "", time.Time{})
+		secret, key, err := b.Create(ctx, "acme", Submit, "", time.Time{})
 		require.NoError(t, err)
 		for _, process := range []*Keys{b.Keys, elsewhere} {
 			_, err = process.Authenticate(ctx, secret)
@@ -103,7 +103,7 @@ func TestExpiredKey(t *testing.T) {
 	t.Parallel()
 	onEachRedis(t, func(t *testing.T, b *bundle) {
 		ctx := t.Context()
-		secret, key, err := b.Create(ctx, "acme", RoleSubmit, "", start.Add(time.Second))
+		secret, key, err := b.Create(ctx, "acme", Submit, "", start.Add(time.Second))
 		require.NoError(t, err)
 
 		b.advance(time.Second - 1)
@@ -128,7 +128,7 @@ func TestAny(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, anyKeys)
 
-		_, key, err := b.Create(t.Context(), "acme", RoleSubmit, "", time.Time{})
+		_, key, err := b.Create(t.Context(), "acme", Submit, "", time.Time{})
 		require.NoError(t, err)
 		anyKeys, err = b.Any(t.Context())
 		require.NoError(t, err)
@@ -151,13 +151,13 @@ func TestCreateRefuses(t *testing.T) {
 		expires time.Time
 		want    string
 	}{
-		"no owner":        {"", RoleSubmit, "", time.Time{}, "the owner is empty"},
-		"blank in owner":  {"a b", RoleSubmit, "", time.Time{}, "' ' at position 2"},
-		"long owner":      {strings.Repeat("a", 129), RoleSubmit, "", time.Time{}, "129 characters"},
+		"no owner":        {"", Submit, "", time.Time{}, "the owner is empty"},
+		"blank in owner":  {"a b", Submit, "", time.Time{}, "' ' at position 2"},
+		"long owner":      {strings.Repeat("a", 129), Submit, "", time.Time{}, "129 characters"},
 		"unknown role":    {"acme", "root", "", time.Time{}, "allowed: submit, viewer, operator"},
-		"long label":      {"acme", RoleSubmit, strings.Repeat("a", 129), time.Time{}, "at most 128"},
-		"label of lines":  {"acme", RoleSubmit, "a\nb", time.Time{}, "one line of text"},
-		"expires in past": {"acme", RoleSubmit, "", start, "which is past"},
+		"long label":      {"acme", Submit, strings.Repeat("a", 129), time.Time{}, "at most 128"},
+		"label of lines":  {"acme", Submit, "a\nb", time.Time{}, "one line of text"},
+		"expires in past": {"acme", Submit, "", start, "which is past"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestCreateWritesTheIndexFirst(t *testing.T) {
 	server := miniredis.RunT(t)
 	b := setup(t, newClient(t, "tcp", server.Addr()))
 	b.client.AddHook(failAfter{b.trips, 1})
-	_, _, err := b.Create(t.Context(), "acme", RoleSubmit, "", time.Time{})
+	_, _, err := b.Create(t.Context(), "acme", Submit, "", time.Time{})
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.Equal(t, []string{indexKey}, server.Keys())
 }
@@ -200,7 +200,7 @@ func TestRevokeRemovesTheRecordFirst(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	b := setup(t, newClient(t, "tcp", server.Addr()))
-	_, key, err := b.Create(t.Context(), "acme", RoleSubmit, "", time.Time{})
+	_, key, err := b.Create(t.Context(), "acme", Submit, "", time.Time{})
 	require.NoError(t, err)
 	b.client.AddHook(failAfter{b.trips, 4}) // two of Create, HGET, DEL
 	require.ErrorIs(t, b.Revoke(t.Context(), key.ID), ErrUnavailable)
@@ -219,7 +219,7 @@ func TestDamagedRecordOpensNothing(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, newClient(t, "tcp", miniredis.RunT(t).Addr()))
-			secret, key, err := b.Create(t.Context(), "acme", RoleOperator, "", time.Time{})
+			secret, key, err := b.Create(t.Context(), "acme", Operator, "", time.Time{})
 			require.NoError(t, err)
 			require.NoError(t, b.client.HSet(t.Context(), recordPrefix+digest(secret), damage).Err())
 
@@ -237,7 +237,7 @@ func TestStoreAway(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
 	b := setup(t, newClient(t, "tcp", server.Addr()))
-	secret, key, err := b.Create(t.Context(), "acme", RoleSubmit, "", time.Time{})
+	secret, key, err := b.Create(t.Context(), "acme", Submit, "", time.Time{})
 	require.NoError(t, err)
 	_, err = b.Authenticate(t.Context(), secret)
 	require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestStoreAway(t *testing.T) {
 	for name, call := range map[string]func(context.Context) error{
 		"Authenticate": func(ctx context.Context) error { _, err := b.Authenticate(ctx, secret); return err },
 		"Create": func(ctx context.Context) error {
-			_, _, err := b.Create(ctx, "acme", RoleSubmit, "", time.Time{})
+			_, _, err := b.Create(ctx, "acme", Submit, "", time.Time{})
 			return err
 		},
 		"List":   func(ctx context.Context) error { _, err := b.List(ctx); return err },
