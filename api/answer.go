@@ -1,0 +1,69 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"onejob/jobs"
+)
+
+// answer writes v as JSON, with text as it is: <, > and & are no danger in what
+// no browser takes for HTML.
+func answer(c echo.Context, status int, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return err
+	}
+	if c.Response().Header().Get("Cache-Control") == "" {
+		c.Response().Header().Set("Cache-Control", "no-store")
+	}
+	return c.Blob(status, "application/json", body) //nolint:wrapcheck // the client is gone
+}
+
+func encode(v any) ([]byte, error) {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode an answer: %w", err)
+	}
+	return body.Bytes(), nil
+}
+
+// answerJob writes the job as it is now, with its ETag.
+func answerJob(c echo.Context, status int, job *jobs.Job) error {
+	callOf(c).jobID = job.ID
+	c.Response().Header().Set("Etag", etag(job))
+	return answer(c, status, job)
+}
+
+// etag is `"v<version>.<revision>"`: the version rises when a decision shuts out
+// what still runs, the revision with every write (design §7).
+func etag(job *jobs.Job) string { return fmt.Sprintf(`"v%d.%d"`, job.Version, job.Revision) }
+
+// answerAccepted answers a submission: 200 once the job has ended, before that
+// 202 and when to look again.
+func answerAccepted(c echo.Context, job *jobs.Job) error {
+	h := c.Response().Header()
+	h.Set("Location", locationOf(job))
+	if job.State.Ended() {
+		return answerJob(c, http.StatusOK, job)
+	}
+	h.Set("Retry-After", lookAgain(job))
+	return answerJob(c, http.StatusAccepted, job)
+}
+
+func locationOf(job *jobs.Job) string { return "/v1/jobs/" + job.ID }
+
+// lookAgain is how many seconds to leave between looks: an unknown outcome takes
+// longer to settle than a call.
+func lookAgain(job *jobs.Job) string {
+	if job.State == jobs.Unknown {
+		return "5"
+	}
+	return "1"
+}

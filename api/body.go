@@ -1,0 +1,92 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxBody is the largest request body, in bytes (design §7).
+const maxBody = 1 << 20
+
+// bodyTimeout is how long a client may take to send its body.
+const bodyTimeout = 30 * time.Second
+
+// readBody reads the whole JSON body of r, or says why it will not.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+	if p := checkMediaType(r.Header); p != nil {
+		return nil, p
+	}
+	return readAll(w, r)
+}
+
+// readOptionalBody reads a body that may be left out; without one it is {}.
+func readOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+	body, p := readAll(w, r)
+	if p != nil {
+		return nil, p
+	}
+	if len(body) == 0 {
+		return []byte("{}"), nil
+	}
+	if p := checkMediaType(r.Header); p != nil {
+		return nil, p
+	}
+	return body, nil
+}
+
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
+	if r.ContentLength > maxBody {
+		w.Header().Set("Connection", "close") // rather than reading it all to throw it away
+		return nil, tooLarge()
+	}
+	// The server has no ReadTimeout, which would end long waits, too; so the
+	// body gets a deadline of its own. Servers without deadlines go without.
+	deadline := http.NewResponseController(w)
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout))
+	defer func() { _ = deadline.SetReadDeadline(time.Time{}) }()
+
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var limit *http.MaxBytesError
+	switch {
+	case errors.As(err, &limit):
+		return nil, tooLarge()
+	case err != nil:
+		return nil, newProblem(&problemRequestInvalid, "The body did not arrive whole.").because(err)
+	}
+	return body, nil
+}
+
+func tooLarge() *Problem {
+	return newProblem(&problemRequestTooLarge, "The body is larger than %d bytes.", maxBody)
+}
+
+// checkMediaType accepts application/json and types that end in +json, in
+// UTF-8 (RFC 8259 §8.1), not compressed.
+func checkMediaType(h http.Header) *Problem {
+	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return newProblem(&problemMediaType, "Content-Encoding %q is not supported.", coding).at("Content-Encoding", "identity")
+	}
+	value := h.Get("Content-Type")
+	if value == "" {
+		return mediaTypeProblem("The request has no Content-Type.")
+	}
+	media, params, err := mime.ParseMediaType(value)
+	if err != nil {
+		return mediaTypeProblem("Content-Type %q cannot be read.", value)
+	}
+	if media != "application/json" && !(strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")) {
+		return mediaTypeProblem("Content-Type %q is not JSON.", media)
+	}
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return mediaTypeProblem("The charset %q is not UTF-8.", charset)
+	}
+	return nil
+}
+
+func mediaTypeProblem(detail string, args ...any) *Problem {
+	return newProblem(&problemMediaType, detail, args...).at("Content-Type", "application/json")
+}

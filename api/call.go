@@ -1,0 +1,139 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/oklog/ulid/v2"
+)
+
+// headerRequestID carries the id a request has in the log.
+const headerRequestID = "X-Request-Id"
+
+// call is what the log tells of one request, gathered while it is answered.
+type call struct {
+	requestID string
+	owner     string
+	jobID     string
+}
+
+const callKey = "onejob.call"
+
+func callOf(c echo.Context) *call {
+	if known, ok := c.Get(callKey).(*call); ok {
+		return known
+	}
+	return &call{}
+}
+
+// observe gives the request its id, and counts and logs it when it is answered.
+func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		began := time.Now()
+		known := &call{requestID: requestID(c.Request().Header)}
+		c.Set(callKey, known)
+		c.Response().Header().Set(headerRequestID, known.requestID)
+		if err := next(c); err != nil {
+			c.Error(err) // now, so that the status below is what the client saw
+		}
+		took := time.Since(began)
+		s.metrics.answered(c, took)
+		s.logAnswer(c, known, took)
+		return nil
+	}
+}
+
+func (s *Server) logAnswer(c echo.Context, known *call, took time.Duration) {
+	status := c.Response().Status
+	attrs := []slog.Attr{
+		slog.String("method", c.Request().Method),
+		slog.String("route", c.Path()), // never the path itself: it may hold anything
+		slog.Int("status", status),
+		slog.Duration("took", took),
+		slog.String("request_id", known.requestID),
+	}
+	if known.owner != "" {
+		attrs = append(attrs, slog.String("owner", known.owner))
+	}
+	if known.jobID != "" {
+		attrs = append(attrs, slog.String("job", known.jobID))
+	}
+	level := slog.LevelInfo
+	if !strings.HasPrefix(c.Path(), "/v1/") {
+		level = slog.LevelDebug // probes and pages come all the time
+	}
+	s.config.Log.LogAttrs(c.Request().Context(), level, "request answered", attrs...)
+}
+
+// requestID passes on the caller's id if it is fit for a log, else makes one.
+func requestID(h http.Header) string {
+	const most = 128
+	id := h.Get(headerRequestID)
+	if id == "" || len(id) > most {
+		return "req_" + ulid.Make().String()
+	}
+	for i := range len(id) {
+		if id[i] <= ' ' || id[i] > '~' {
+			return "req_" + ulid.Make().String()
+		}
+	}
+	return id
+}
+
+// recoverPanics turns a panic into a 500 that shows nothing of it; the stack
+// goes to the log. An answer that has begun is cut off instead.
+func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if abort, ok := cause.(error); ok && errors.Is(abort, http.ErrAbortHandler) {
+				panic(cause)
+			}
+			s.config.Log.Error("panic while answering a request", "request_id", callOf(c).requestID,
+				"route", c.Path(), "panic", cause, "stack", string(debug.Stack()))
+			if c.Response().Committed {
+				panic(http.ErrAbortHandler)
+			}
+			err = newProblem(&problemInternal, "The request could not be answered.")
+		}()
+		return next(c)
+	}
+}
+
+// secure sets the headers that keep a browser from making more of an answer than
+// it is. A mounted handler may set its own.
+func secure(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Referrer-Policy", "no-referrer")
+		if strings.HasPrefix(c.Path(), "/v1/") {
+			h.Set("Cache-Control", "no-store") // jobs are their owner's
+		}
+		return next(c)
+	}
+}
+
+// headAsGet answers HEAD wherever GET is answered (RFC 9110 §9.3.2); net/http
+// leaves the body out. Streams are not for it: they would never end.
+func headAsGet(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if r := c.Request(); r.Method == http.MethodHead {
+			get := r.Clone(r.Context())
+			get.Method = http.MethodGet
+			get.Header.Del("Accept")
+			get.Header.Del("Prefer")
+			c.SetRequest(get)
+		}
+		return next(c)
+	}
+}

@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"onejob/jobs"
+)
+
+// Config is what the API needs to know. The zero value serves, but knows no
+// route.
+type Config struct {
+	// Log gets one line a request and every error; never payloads or keys.
+	// Defaults to nothing.
+	Log *slog.Logger
+
+	// PolicyFor is the plan of a route, for a decision that says then: continue;
+	// nil for a route it does not know. Defaults to knowing none.
+	PolicyFor func(route string) *jobs.Policy
+
+	// ProblemBase is put before /problems/<name> in the type of a problem: scheme
+	// and host, without a final slash. Defaults to empty, which makes the types
+	// relative to the server that gave them (RFC 9457 §3.1.1).
+	ProblemBase string
+
+	// Ready tells whether this process can do its work. Defaults to always.
+	Ready func(ctx context.Context) Readiness
+
+	// Registry is served at /metrics, and gets this package's own metrics.
+	// Defaults to an empty one.
+	Registry *prometheus.Registry
+
+	// Routes are the configured routes by name.
+	Routes map[string]Route
+}
+
+func (c Config) withDefaults() Config {
+	if c.Log == nil {
+		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if c.PolicyFor == nil {
+		c.PolicyFor = func(string) *jobs.Policy { return nil }
+	}
+	if c.Ready == nil {
+		c.Ready = func(context.Context) Readiness { return Readiness{Ready: true} }
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	return c
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/redis/go-redis/v9"
+
+	"onejob/jobs"
+)
+
+// retryStore is when to try again after the store was away.
+const retryStore = 2 * time.Second
+
+// statusClientGone is what the log shows for a client that hung up before its
+// answer; nobody sees it.
+const statusClientGone = 499
+
+// answerError is the one place where errors become answers.
+func (s *Server) answerError(err error, c echo.Context) {
+	if c.Response().Committed {
+		s.config.Log.Warn("answer broke off", "request_id", callOf(c).requestID, "route", c.Path(), "error", err)
+		return
+	}
+	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
+		c.Response().WriteHeader(statusClientGone)
+		return
+	}
+	p := problemOf(err)
+	s.logProblem(c, p)
+	if p.Job != "" {
+		callOf(c).jobID = p.Job
+	}
+	if err := p.write(c.Response(), s.config.ProblemBase, callOf(c).requestID); err != nil {
+		s.config.Log.Debug("problem not delivered", "request_id", callOf(c).requestID, "error", err)
+	}
+}
+
+func (s *Server) logProblem(c echo.Context, p *Problem) {
+	if p.kind.Status < http.StatusInternalServerError {
+		return // the caller's own, and told to him
+	}
+	s.config.Log.Error("request failed", "request_id", callOf(c).requestID, "route", c.Path(),
+		"problem", p.kind.Name, "error", p.cause)
+}
+
+// problemOf judges any error a handler can return.
+func problemOf(err error) *Problem {
+	var p *Problem
+	var refusal *jobs.Refusal
+	var framework *echo.HTTPError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &refusal):
+		return refused(refusal)
+	case errors.Is(err, jobs.ErrBadCursor):
+		return newProblem(&problemRequestInvalid, "The cursor is not one this list has given.").at("after")
+	case errors.As(err, &framework):
+		return problemOfStatus(framework)
+	case unreachable(err):
+		return storeUnavailable(err)
+	}
+	return newProblem(&problemInternal, "The request could not be answered.").because(err)
+}
+
+func storeUnavailable(err error) *Problem {
+	p := newProblem(&problemStoreUnavailable, "The store did not answer in time.").because(err)
+	p.retryAfter = retryStore
+	return p
+}
+
+// unreachable tells whether the store could not be asked, or answered that it
+// cannot serve now: the request is fine and may be sent again.
+func unreachable(err error) bool {
+	var network net.Error
+	var answered redis.Error
+	return errors.As(err, &network) || errors.As(err, &answered) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, redis.ErrClosed) || errors.Is(err, redis.ErrPoolTimeout)
+}
+
+// problemOfStatus judges what the framework refused before a handler saw it.
+func problemOfStatus(err *echo.HTTPError) *Problem {
+	switch err.Code {
+	case http.StatusNotFound:
+		return newProblem(&problemNotFound, "Nothing is served at this address.")
+	case http.StatusMethodNotAllowed:
+		return newProblem(&problemMethod, "This address does not answer that method.")
+	case http.StatusRequestEntityTooLarge:
+		return tooLarge().because(err)
+	case http.StatusUnsupportedMediaType:
+		return newProblem(&problemMediaType, "The media type is not supported.").because(err)
+	}
+	if err.Code >= http.StatusInternalServerError {
+		return newProblem(&problemInternal, "The request could not be answered.").because(err)
+	}
+	return newProblem(&problemRequestInvalid, "The request cannot be understood.").because(err)
+}

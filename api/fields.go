@@ -1,0 +1,151 @@
+package api
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// fields are the members of a request body, each as the caller wrote it.
+type fields map[string]jsontext.Value
+
+// readFields splits body into its members. It is strict: what canonical refuses
+// and any name that is not in allowed is a request-invalid problem.
+func readFields(body []byte, allowed ...string) (f fields, canonicalBody []byte, p *Problem) {
+	normal, bad := canonical(body)
+	if bad != nil {
+		return nil, nil, bad.problem(body)
+	}
+	if normal[0] != '{' {
+		return nil, nil, newProblem(&problemRequestInvalid, "The body must be a JSON object, not %s.", kindOf(normal)).at("", allowed...)
+	}
+	f = fields{}
+	dec := jsontext.NewDecoder(bytes.NewReader(body))
+	_, _ = dec.ReadToken() // the brace; canonical has read it all without error
+	for dec.PeekKind() == '"' {
+		name, _ := dec.ReadToken()
+		key := name.String()
+		value, _ := dec.ReadValue()
+		if !slices.Contains(allowed, key) {
+			return nil, nil, newProblem(&problemRequestInvalid, "The field %q is not known.", clip(key)).at(clip(key), allowed...)
+		}
+		f[key] = value.Clone()
+	}
+	return f, normal, nil
+}
+
+// clip keeps what a caller sent from filling an answer.
+func clip(s string) string {
+	const most = 64
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// text returns a field that must be a string when it is there.
+func (f fields) text(name string) (string, *Problem) {
+	value, ok := f[name]
+	if !ok {
+		return "", nil
+	}
+	if value.Kind() != '"' {
+		return "", wrongType(name, "a string", value)
+	}
+	s, _ := jsontext.AppendUnquote(nil, value)
+	return string(s), nil
+}
+
+// requiredText returns a field that must be a string other than "".
+func (f fields) requiredText(name string) (string, *Problem) {
+	if _, ok := f[name]; !ok {
+		return "", missing(name)
+	}
+	s, p := f.text(name)
+	if p == nil && s == "" {
+		p = invalidField(name, "The field %s must not be empty.", name)
+	}
+	return s, p
+}
+
+// choice returns a field that must be one of allowed when it is there.
+func (f fields) choice(name string, allowed ...string) (string, *Problem) {
+	s, p := f.text(name)
+	if p != nil {
+		return "", p
+	}
+	if _, ok := f[name]; ok && !slices.Contains(allowed, s) {
+		return "", newProblem(&problemRequestInvalid, "The field %s must be one of %s, not %q.",
+			name, strings.Join(allowed, ", "), clip(s)).at(name, allowed...)
+	}
+	return s, nil
+}
+
+// object returns the names and values of a field that must be an object when
+// it is there.
+func (f fields) object(name string) (fields, *Problem) {
+	value, ok := f[name]
+	if !ok {
+		return nil, nil
+	}
+	if value.Kind() != '{' {
+		return nil, wrongType(name, "an object", value)
+	}
+	members := fields{}
+	dec := jsontext.NewDecoder(bytes.NewReader(value))
+	_, _ = dec.ReadToken()
+	for dec.PeekKind() == '"' {
+		key, _ := dec.ReadToken()
+		member := key.String()
+		v, _ := dec.ReadValue()
+		members[member] = v.Clone()
+	}
+	return members, nil
+}
+
+// duration returns a field that must be a Go duration of at least a millisecond
+// when it is there.
+func (f fields) duration(name string) (time.Duration, *Problem) {
+	s, p := f.text(name)
+	if _, ok := f[name]; p != nil || !ok {
+		return 0, p
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < time.Millisecond {
+		return 0, invalidField(name, "The field %s must be a duration of at least 1ms, such as 400ms, 90s or 1h30m, not %q.", name, clip(s))
+	}
+	return d, nil
+}
+
+func missing(name string) *Problem {
+	return invalidField(name, "The field %s is missing.", name)
+}
+
+func invalidField(name, detail string, args ...any) *Problem {
+	return newProblem(&problemRequestInvalid, detail, args...).at(name)
+}
+
+func wrongType(name, want string, value jsontext.Value) *Problem {
+	return invalidField(name, "The field %s must be %s, not %s.", name, want, kindOf(value))
+}
+
+// kindOf says in words what value is.
+func kindOf(value jsontext.Value) string {
+	switch value.Kind() {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 'n':
+		return "null"
+	default:
+		return "a boolean"
+	}
+}

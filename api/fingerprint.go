@@ -1,0 +1,27 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+)
+
+// fingerprint binds a key to one exact intent (design §7): two requests have the
+// same one if and only if they name the same route and their bodies mean the
+// same. v1 names the rule, so that a later one can be told from it.
+func fingerprint(route string, canonicalBody []byte) string {
+	h := sha256.New()
+	writeCounted(h, []byte(route))
+	writeCounted(h, canonicalBody)
+	return "v1:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// writeCounted writes data after its length, so that no two sequences of parts
+// run together into the same bytes.
+func writeCounted(h hash.Hash, data []byte) {
+	var size [8]byte
+	binary.BigEndian.PutUint64(size[:], uint64(len(data)))
+	h.Write(size[:])
+	h.Write(data)
+}

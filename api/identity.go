@@ -1,0 +1,81 @@
+package api
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"onejob/auth"
+)
+
+// handler is a call made by somebody known.
+type handler func(c echo.Context, who auth.Identity) error
+
+// Who may make a call.
+var (
+	readers   = func(auth.Identity) bool { return true } // of which jobs, jobOf says
+	writers   = auth.Identity.MayWrite
+	operators = auth.Identity.MayOperate
+)
+
+// as lets in those who may make the call.
+func (s *Server) as(may func(auth.Identity) bool, next handler) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		who, err := s.identify(c)
+		if err != nil {
+			return err
+		}
+		callOf(c).owner = who.Owner
+		if !may(who) {
+			return newProblem(&problemForbidden, "A key of role %s cannot make this call.", who.Role)
+		}
+		return next(c, who)
+	}
+}
+
+func (s *Server) identify(c echo.Context) (auth.Identity, error) {
+	headers := c.Request().Header.Values("Authorization")
+	if len(headers) > 1 {
+		return auth.Identity{}, unauthorized(c, "The request has more than one Authorization header.")
+	}
+	token, err := auth.Bearer(strings.Join(headers, ""))
+	if err == nil {
+		ctx, cancel := reading(c.Request().Context())
+		defer cancel()
+		var who auth.Identity
+		if who, err = s.auth.Authenticate(ctx, token); err == nil {
+			return who, nil
+		}
+	}
+	switch {
+	case errors.Is(err, auth.ErrUnauthorized):
+		return auth.Identity{}, unauthorized(c, reasonOf(err))
+	case errors.Is(err, auth.ErrUnavailable):
+		return auth.Identity{}, storeUnavailable(err)
+	}
+	return auth.Identity{}, err
+}
+
+// reasonOf is what auth says after the word unauthorized, fit for the caller.
+func reasonOf(err error) string {
+	_, reason, ok := strings.Cut(err.Error(), auth.ErrUnauthorized.Error()+": ")
+	if !ok {
+		return "The API key is not accepted."
+	}
+	return strings.ToUpper(reason[:1]) + reason[1:] + "."
+}
+
+// unauthorized also sends the challenge that goes with a 401 (RFC 6750 §3).
+func unauthorized(c echo.Context, detail string) *Problem {
+	c.Response().Header().Set("WWW-Authenticate", `Bearer realm="onejob"`)
+	return newProblem(&problemUnauthorized, "%s", detail)
+}
+
+// actor is who, as the trail names him.
+func actor(who auth.Identity) string {
+	if who.MayOperate() {
+		return "operator:" + who.Owner
+	}
+	return who.Owner
+}

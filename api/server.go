@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"onejob/jobs"
+)
+
+// Times of a server.
+const (
+	// storeTimeout bounds one verb, so that a store that is away is answered
+	// with 503 within 5 s (design §7).
+	storeTimeout = 4 * time.Second
+	// wakeTimeout bounds handing a wake-up to the queue, which nobody waits for.
+	wakeTimeout = 5 * time.Second
+	// pollEvery is how often a waiting request looks at its job although no
+	// signal came; signals can be lost.
+	pollEvery = 2 * time.Second
+)
+
+// Server is the HTTP API of one process. It is safe for concurrent use.
+type Server struct {
+	config  Config
+	echo    *echo.Echo
+	store   Store
+	waker   Waker
+	auth    Authenticator
+	metrics *metrics
+
+	stopping chan struct{}  // closed by Stop
+	stop     sync.Once      // guards stopping
+	wakes    sync.WaitGroup // wake-ups on their way to the queue
+}
+
+// New returns the API over store.
+func New(config Config, store Store, waker Waker, authenticator Authenticator) *Server {
+	s := newServer(config)
+	s.store, s.waker, s.auth = store, waker, authenticator
+	s.register(s.probes()...)
+	s.register(s.documents()...)
+	s.register(s.jobRoutes()...)
+	return s
+}
+
+// NewProbes returns a server of /healthz, /readyz and /metrics alone, for
+// processes without an API.
+func NewProbes(config Config) *Server {
+	s := newServer(config)
+	s.register(s.probes()...)
+	return s
+}
+
+func newServer(config Config) *Server {
+	s := &Server{config: config.withDefaults(), echo: echo.New(), stopping: make(chan struct{})}
+	s.metrics = newMetrics(s.config.Registry)
+	s.echo.HTTPErrorHandler = s.answerError
+	s.echo.Pre(headAsGet)
+	s.echo.Use(s.observe, s.recoverPanics, secure)
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+
+// Mount serves h at prefix and everything below it, for all methods. h does its
+// own authentication. Mount before serving.
+func (s *Server) Mount(prefix string, h http.Handler) {
+	s.echo.Any(prefix, echo.WrapHandler(h))
+	s.echo.Any(prefix+"/*", echo.WrapHandler(h))
+}
+
+// HTTP returns a server for addr whose limits fit this API: a client has 10 s
+// for its headers and 64 KiB, and there is no limit on how long an answer takes,
+// because waits and event streams are long by design. Its Shutdown ends them.
+func (s *Server) HTTP(addr string) *http.Server {
+	server := &http.Server{
+		Addr:              addr,
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	server.RegisterOnShutdown(s.Stop)
+	return server
+}
+
+// Stop ends all waits and event streams early; each is answered with what is
+// known. Other requests go on.
+func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
+
+// Close stops the server and waits until the wake-ups on their way have been
+// handed over, which takes 5 s at most. No request may be running any more.
+func (s *Server) Close() {
+	s.Stop()
+	s.wakes.Wait()
+}
+
+// wake hands wake-ups to the queue without making the request wait for it.
+func (s *Server) wake(ctx context.Context, wakes []jobs.Wake) {
+	for _, w := range wakes {
+		s.wakes.Go(func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeTimeout)
+			defer cancel()
+			s.waker.Wake(ctx, w)
+		})
+	}
+}
+
+// decided is the context of a verb that changes something. The caller may hang
+// up: what he asked for is done all the same.
+func decided(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+}
+
+// reading is the context of a look at the store.
+func reading(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, storeTimeout)
+}

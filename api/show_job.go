@@ -1,0 +1,61 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"onejob/auth"
+	"onejob/jobs"
+)
+
+// showJob is GET /v1/jobs/{id}.
+func (s *Server) showJob(c echo.Context, who auth.Identity) error {
+	job, err := s.jobOf(c, who)
+	if err != nil {
+		return err
+	}
+	if job, err = s.holdIfPreferred(c, job); err != nil {
+		return err
+	}
+	if notModified(c.Request().Header, job) {
+		c.Response().Header().Set("Etag", etag(job))
+		return c.NoContent(http.StatusNotModified) //nolint:wrapcheck // the client is gone
+	}
+	return answerJob(c, http.StatusOK, job)
+}
+
+// jobOf reads the job in the path, if who may see it. Another owner's job is
+// answered like one that is not there.
+func (s *Server) jobOf(c echo.Context, who auth.Identity) (*jobs.Job, error) {
+	id := c.Param("id")
+	if !plausibleID(id) {
+		return nil, noSuchJob()
+	}
+	ctx, cancel := reading(c.Request().Context())
+	defer cancel()
+	job, err := s.store.Get(ctx, id)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // judged by problemOf
+	}
+	if !who.MayRead(job.Owner) {
+		return nil, noSuchJob()
+	}
+	callOf(c).jobID = job.ID
+	return job, nil
+}
+
+// plausibleID keeps what cannot be an id out of keys and logs.
+func plausibleID(id string) bool {
+	const most = 64
+	if id == "" || len(id) > most {
+		return false
+	}
+	for i := range len(id) {
+		b := id[i]
+		if b != '_' && (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') {
+			return false
+		}
+	}
+	return true
+}

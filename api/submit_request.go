@@ -1,0 +1,159 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// maxMetadata is how many entries metadata may have; their size is bounded by
+// that of the body.
+const maxMetadata = 50
+
+// webhooksSupported is whether jobs may name a webhook_url. Until deliveries are
+// made, one is refused by name: a caller must not wait for a call that never
+// comes.
+const webhooksSupported = false
+
+// submitFields are the fields of POST /v1/jobs, in the order they are documented.
+var submitFields = []string{"route", "input", "provider", "params", "metadata", "webhook_url", "start_within"}
+
+// submitRequest is the body of POST /v1/jobs. Raw members are the caller's bytes.
+type submitRequest struct {
+	Route       string
+	Input       json.RawMessage
+	Provider    string
+	Params      json.RawMessage
+	Metadata    json.RawMessage
+	WebhookURL  string
+	StartWithin time.Duration
+
+	Fingerprint string
+	paramNames  []string
+}
+
+// parseSubmit reads a body by what the API itself can judge. What depends on the
+// configuration is looked at by checkRoute.
+func parseSubmit(body []byte) (*submitRequest, *Problem) {
+	f, canonicalBody, p := readFields(body, submitFields...)
+	if p != nil {
+		return nil, p
+	}
+	r := &submitRequest{}
+	if r.Route, p = f.requiredText("route"); p != nil {
+		return nil, p
+	}
+	if _, ok := f["input"]; !ok {
+		return nil, missing("input")
+	}
+	r.Input = json.RawMessage(f["input"])
+	if _, ok := f["provider"]; ok {
+		if r.Provider, p = f.requiredText("provider"); p != nil {
+			return nil, p
+		}
+	}
+	if r.StartWithin, p = f.duration("start_within"); p != nil {
+		return nil, p
+	}
+	if p = r.parseExtras(f); p != nil {
+		return nil, p
+	}
+	r.Fingerprint = fingerprint(r.Route, canonicalBody)
+	return r, nil
+}
+
+func (r *submitRequest) parseExtras(f fields) *Problem {
+	params, p := f.object("params")
+	if p != nil {
+		return p
+	}
+	r.paramNames = slices.Sorted(maps.Keys(params))
+	r.Params = json.RawMessage(f["params"])
+
+	if p = checkMetadata(f); p != nil {
+		return p
+	}
+	r.Metadata = json.RawMessage(f["metadata"])
+	r.WebhookURL, p = webhookURL(f)
+	return p
+}
+
+func checkMetadata(f fields) *Problem {
+	entries, p := f.object("metadata")
+	if p != nil {
+		return p
+	}
+	if len(entries) > maxMetadata {
+		return invalidField("metadata", "The field metadata has %d entries; %d are allowed.", len(entries), maxMetadata)
+	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if value := entries[name]; value.Kind() != '"' {
+			return wrongType("metadata."+clip(name), "a string", value)
+		}
+	}
+	return nil
+}
+
+func webhookURL(f fields) (string, *Problem) {
+	address, p := f.text("webhook_url")
+	if _, ok := f["webhook_url"]; p != nil || !ok {
+		return "", p
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return "", invalidField("webhook_url", "The field webhook_url must be an absolute http or https URL.")
+	}
+	if !webhooksSupported {
+		return "", invalidField("webhook_url", "The field webhook_url is not supported yet.").
+			hint("Leave webhook_url out and wait with Prefer: wait, or follow GET /v1/jobs/{id}/events.")
+	}
+	return address, nil
+}
+
+// Route is what the API has to know of a configured route.
+type Route struct {
+	// Providers are the names a job of the route may ask for, in the order they
+	// are tried. At least one.
+	Providers []string
+	// Params are the names of options a caller may set. Defaults to none.
+	Params []string
+}
+
+// checkRoute checks r against the configured routes and fills in the provider
+// that is tried first.
+func (r *submitRequest) checkRoute(routes map[string]Route) *Problem {
+	route, ok := routes[r.Route]
+	if !ok {
+		return unknownRoute(r.Route, routes)
+	}
+	if r.Provider == "" {
+		r.Provider = route.Providers[0]
+	}
+	if p := route.checkProvider(r.Route, r.Provider); p != nil {
+		return p
+	}
+	for _, name := range r.paramNames {
+		if !slices.Contains(route.Params, name) {
+			return newProblem(&problemRequestInvalid, "The route %s does not let a caller set the param %q.", r.Route, clip(name)).
+				at("params."+clip(name), route.Params...).
+				hint("Leave it out, or add the name to params of the route in the configuration.")
+		}
+	}
+	return nil
+}
+
+func (r Route) checkProvider(name, provider string) *Problem {
+	if slices.Contains(r.Providers, provider) {
+		return nil
+	}
+	return newProblem(&problemRequestInvalid, "The provider %q is not one of the route %s.", clip(provider), clip(name)).
+		at("provider", r.Providers...).
+		hint("Name one of the providers in allowed, or leave provider out to take the first.")
+}
+
+func unknownRoute(name string, routes map[string]Route) *Problem {
+	return newProblem(&problemRouteUnknown, "The route %q is not configured.", clip(name)).
+		at("route", slices.Sorted(maps.Keys(routes))...)
+}
