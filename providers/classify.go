@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 )
 
@@ -68,11 +67,11 @@ func broken(ctx context.Context, wire *Wire, a Answer) Outcome {
 	if !left {
 		return notSent(text)
 	}
-	return unknown(brokenReason(ctx, wire.Evidence(), a), text)
+	return unknown(brokenReason(ctx, wire, a), text)
 }
 
-func brokenReason(ctx context.Context, seen Evidence, a Answer) string {
-	begun := a.Status != 0 || seen.BytesRead > 0
+func brokenReason(ctx context.Context, wire *Wire, a Answer) string {
+	begun := a.Status != 0 || wire.Evidence().BytesRead > 0
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return ReasonDeadline
@@ -80,8 +79,8 @@ func brokenReason(ctx context.Context, seen Evidence, a Answer) string {
 		return ReasonStopped
 	case timedOut(a.Err):
 		return ReasonTimeout
-	case a.Status == 0 && begun && !cut(a.Err):
-		return ReasonAnswerUnreadable // bytes came, and they were no HTTP
+	case a.Status == 0 && begun && !wire.atEnd():
+		return ReasonAnswerUnreadable // what came was no HTTP; it did not just stop
 	case begun:
 		return ReasonAnswerTruncated
 	default:
@@ -222,10 +221,4 @@ func InBand(a Answer, refusal Refusal, status int) Outcome {
 func timedOut(err error) bool {
 	var timeout interface{ Timeout() bool }
 	return errors.As(err, &timeout) && timeout.Timeout()
-}
-
-// cut tells whether err is the end of a connection rather than bytes that could
-// not be understood.
-func cut(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errorsOfConnection(err)
 }

@@ -71,6 +71,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if call := c.call.Load(); call != nil {
 		call.wire.Read(n)
+		if err != nil {
+			call.wire.end()
+		}
 	}
 	return n, err
 }

@@ -38,6 +38,7 @@ type Wire struct {
 	let      bool  // sent is closed
 	sealed   bool  // nothing may leave any more
 	refused  error // what entitled said when it said no
+	ended    bool  // the connection has nothing more to read
 }
 
 // NewWire returns a Wire that asks entitled right before the first byte; nil
@@ -97,6 +98,20 @@ func (w *Wire) refusal() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.refused
+}
+
+// end records that reading the connection came to its end.
+func (w *Wire) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+}
+
+// atEnd tells whether the connection ended, as opposed to being left by us.
+func (w *Wire) atEnd() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ended
 }
 
 // unsent tells whether nothing left so far; it may still leave.

@@ -119,12 +119,6 @@ func class(err error) string {
 	}
 }
 
-// errorsOfConnection tells whether err says that the connection ended.
-func errorsOfConnection(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) || strings.Contains(err.Error(), "server closed idle connection")
-}
-
 // retryAfter reads Retry-After-Ms (milliseconds) or Retry-After (RFC 9110
 // §10.2.3: seconds or a date). 0 when there is none or it makes no sense; at
 // most a day.

@@ -1,0 +1,35 @@
+package providers
+
+import (
+	"context"
+	"errors"
+)
+
+// Panicked is the outcome of a call whose provider type panicked: definite when
+// the wire shows that nothing was written, else unknown.
+func Panicked(wire *Wire) Outcome {
+	const text = "the provider type panicked"
+	var o Outcome
+	if wire.Seal() {
+		o = unknown(ReasonCrashed, text)
+	} else {
+		o = notSent(text)
+		o.Retryable = false
+	}
+	o.Evidence = wire.Evidence()
+	return o
+}
+
+// Unended is the outcome of an accepted call that had not ended when ctx did.
+func Unended(ctx context.Context, wire *Wire) Outcome {
+	reason := ReasonStopped
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		reason = ReasonDeadline
+	}
+	o := unknown(reason, "the provider accepted the work and had not ended it")
+	o.Evidence = wire.Evidence()
+	return o
+}
+
+// ReasonCrashed: the code that speaks to the provider failed during the call.
+const ReasonCrashed = "provider_type_crashed"
