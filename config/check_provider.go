@@ -25,8 +25,8 @@ func (c checker) provider(name string, p Provider, lease time.Duration) {
 	c.count(child(at, "concurrency"), p.Concurrency, 1)
 	c.webAddress(child(at, "url"), p.URL, "{attempt}")
 	c.webAddress(child(at, "base_url"), p.BaseURL)
-	c.webAddress(child(at, "lookup_url"), p.LookupURL, "{attempt}", "{handle}")
-	c.webAddress(child(at, "cancel_url"), p.CancelURL, "{attempt}", "{handle}")
+	c.attemptAddress(child(at, "lookup_url"), p.LookupURL)
+	c.attemptAddress(child(at, "cancel_url"), p.CancelURL)
 	for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
 		c.header(child(child(at, "headers"), header), header, p.Headers[header])
 	}
@@ -65,6 +65,11 @@ func (c checker) providerType(at string, p Provider) {
 	if known.baseURL != "" && p.BaseURL == known.baseURL && p.APIKey == "" {
 		c.add(child(at, "api_key"), "missing", known.baseURL+" needs one; or set base_url to a server of your own",
 			path, child(at, "base_url"))
+	}
+	for _, name := range []string{"messages", "model"} {
+		if _, set := p.Options[name]; set && known.ai {
+			c.add(child(child(at, "options"), name), "cannot be an option", "messages come from the job, the model from the key model")
+		}
 	}
 	if p.API != "" && !known.custom {
 		c.oneOf(child(at, "api"), p.API, APIChat, APIResponses)
@@ -112,6 +117,14 @@ func (c checker) webAddress(path, address string, placeholders ...string) {
 	u, err := url.Parse(placeholder.ReplaceAllLiteralString(address, "x"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Fragment != "" {
 		c.add(path, "is not an absolute http or https URL", "want http://host[:port]/path")
+	}
+}
+
+// attemptAddress checks a URL that is asked about one attempt.
+func (c checker) attemptAddress(path, address string) {
+	c.webAddress(path, address, "{attempt}", "{handle}")
+	if address != "" && !placeholder.MatchString(address) {
+		c.add(path, "does not say which attempt is meant", "put {attempt} or {handle} into it")
 	}
 }
 

@@ -22,7 +22,12 @@ type scanner struct {
 	document *yaml.Node
 }
 
-var yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+var (
+	yamlError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+	// grammarError are messages of yaml's parser, whose lines are counted from 0;
+	// those of its scanner are counted from 1.
+	grammarError = regexp.MustCompile(`^did not find expected (?:key|node content|',' or|'-'|<)`)
+)
 
 // decode parses the one document of the file. It returns false when there is
 // nothing to go on with; an empty file is an empty mapping.
@@ -35,7 +40,7 @@ func (s *scanner) decode(data []byte) bool {
 	case errors.Is(err, io.EOF):
 		return true
 	case err != nil:
-		s.syntax(err)
+		s.syntax(err, data)
 		return false
 	}
 	if first.Kind == yaml.DocumentNode && len(first.Content) == 1 {
@@ -44,7 +49,7 @@ func (s *scanner) decode(data []byte) bool {
 	switch err := decoder.Decode(&second); {
 	case errors.Is(err, io.EOF):
 	case err != nil:
-		s.syntax(err)
+		s.syntax(err, data)
 	default:
 		s.lines[""] = second.Line
 		s.add("", "a second document", "the file holds one YAML document")
@@ -52,15 +57,24 @@ func (s *scanner) decode(data []byte) bool {
 	return len(s.problems) == 0
 }
 
-func (s *scanner) syntax(err error) {
+// syntax reports what the YAML library said. Its line is where the list or
+// mapping begins that is broken.
+func (s *scanner) syntax(err error, data []byte) {
 	what := err.Error()
 	if m := yamlError.FindStringSubmatch(what); m != nil {
+		what = m[2]
 		if line, convErr := strconv.Atoi(m[1]); convErr == nil {
 			s.lines[""] = line
+			if grammarError.MatchString(what) {
+				s.lines[""]++
+			}
 		}
-		what = m[2]
 	}
-	s.add("", "not YAML: "+strings.ReplaceAll(what, "\n", " "), "nothing after this could be read")
+	allowed := "nothing after this could be read"
+	if strings.HasSuffix(what, "',' or '}'") && bytes.Contains(data, []byte("${")) {
+		allowed = "between { and } a ${NAME} needs quotes; " + allowed
+	}
+	s.add("", "not YAML: "+strings.ReplaceAll(what, "\n", " "), allowed)
 }
 
 func (s *scanner) scan(path string, n *yaml.Node) {
