@@ -1,0 +1,276 @@
+// Package app wires the parts into a process: an API, workers, or both. It is
+// stable for users who build a binary of their own with provider types of their
+// own (WithProvider).
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"onejob/api"
+	"onejob/auth"
+	"onejob/config"
+	"onejob/dashboard"
+	"onejob/jobs"
+	"onejob/providers"
+	"onejob/tasks"
+)
+
+// App is one process of onejob. New, then Run, or Start and Close.
+type App struct {
+	cfg                               *config.Config
+	log                               *slog.Logger
+	types                             map[string]providers.Factory
+	serveAPI, work, embedded, devKeys bool
+
+	server     *miniredis.Miniredis
+	rdb        redis.UniversalClient
+	store      *jobs.Store
+	keys       *auth.Keys
+	queue      *tasks.Queue
+	waker      *tasks.Waker
+	metrics    *metrics
+	durability Durability
+	workers    *workers
+	api        *api.Server
+	http       *http.Server
+	listener   net.Listener
+	served     chan error
+}
+
+// Option says what an App is made of.
+type Option func(*App)
+
+// WithAPI makes the process serve the HTTP API.
+func WithAPI() Option { return func(a *App) { a.serveAPI = true } }
+
+// WithWorker makes the process work for the configured providers.
+func WithWorker() Option { return func(a *App) { a.work = true } }
+
+// WithEmbeddedRedis starts a Redis inside the process instead of using the
+// configured one. Memory is all it has: everything is gone with the process.
+func WithEmbeddedRedis() Option { return func(a *App) { a.embedded = true } }
+
+// WithDevKeys turns the fixed keys on; then only loopback addresses are served.
+func WithDevKeys() Option { return func(a *App) { a.devKeys = true } }
+
+// WithLog sets where the process logs. Defaults, as nil does, to nowhere.
+func WithLog(log *slog.Logger) Option {
+	return func(a *App) {
+		if log != nil {
+			a.log = log
+		}
+	}
+}
+
+// WithProvider adds a provider type for the configuration to use.
+func WithProvider(name string, factory providers.Factory) Option {
+	return func(a *App) { a.types[name] = factory }
+}
+
+// New returns a process for cfg, which must have been validated. Nothing is
+// started yet.
+func New(cfg *config.Config, opts ...Option) *App {
+	a := &App{
+		cfg: cfg, log: slog.New(slog.NewTextHandler(io.Discard, nil)), types: builtIn(),
+		metrics: newMetrics(), served: make(chan error, 1),
+	}
+	for _, opt := range opts {
+		opt(a)
+	}
+	return a
+}
+
+// Addr is where the process listens, once started.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// Durability is the class of the store, once started.
+func (a *App) Durability() Durability { return a.durability }
+
+// Run starts the process and serves until ctx ends, then drains and closes.
+func (a *App) Run(ctx context.Context) error {
+	if err := a.Start(ctx); err != nil {
+		return errors.Join(err, a.Close())
+	}
+	return a.Wait(ctx)
+}
+
+// Wait serves until ctx ends, or the listener fails; then it drains and closes.
+func (a *App) Wait(ctx context.Context) error {
+	var failed error
+	select {
+	case <-ctx.Done():
+	case failed = <-a.served:
+	}
+	return errors.Join(failed, a.Close())
+}
+
+// Start connects, checks the store, and begins to serve and work. After an
+// error, Close what was begun.
+func (a *App) Start(ctx context.Context) error {
+	if err := a.connect(ctx); err != nil {
+		return err
+	}
+	timeouts := a.cfg.Providers
+	drain := a.cfg.Drain
+	a.store = jobs.NewStore(a.rdb, jobs.Options{
+		KeepJob: a.cfg.Retention.Job, KeepKey: a.cfg.Retention.Key, Lease: a.cfg.Lease,
+	})
+	// Longer than any call: asynq giving a call up would not end it.
+	a.queue = tasks.NewQueue(a.rdb, func(provider string) time.Duration {
+		return timeouts[provider].Deadline + drain + time.Minute
+	})
+	a.waker = tasks.NewWaker(a.queue, a.log)
+	if err := a.listen(ctx); err != nil {
+		return err
+	}
+	if a.work {
+		workers, err := a.newWorkers()
+		if err != nil {
+			return err
+		}
+		a.workers = workers
+		if err := workers.start(); err != nil {
+			return err
+		}
+	}
+	a.serve()
+	return nil
+}
+
+// connect opens the store and checks that it keeps the promises.
+func (a *App) connect(ctx context.Context) error {
+	target := a.cfg.Redis
+	if a.embedded {
+		server, err := embed()
+		if err != nil {
+			return err
+		}
+		a.server = server
+		target.URL = "redis://" + server.Addr() + "/0"
+	}
+	a.cfg.Redis.URL = target.URL
+	rdb, err := connection{target}.client()
+	if err != nil {
+		return err
+	}
+	a.rdb = rdb
+	if a.embedded {
+		a.durability = Memory
+		return nil
+	}
+	if a.durability, err = checkStore(ctx, rdb, target); err != nil {
+		return err
+	}
+	if a.durability != Fsync {
+		a.log.WarnContext(ctx, "this Redis can lose acknowledged jobs when it crashes; appendonly yes with appendfsync always keeps them",
+			"durability", a.durability)
+	}
+	return nil
+}
+
+// listen opens the port: of the API, or of a worker's probes.
+func (a *App) listen(ctx context.Context) error {
+	var options []auth.Option
+	if a.devKeys {
+		options = append(options, auth.DevKeys())
+	}
+	a.keys = auth.New(a.rdb, options...)
+	if a.serveAPI {
+		anyKeys, err := a.keys.Any(ctx)
+		if err != nil {
+			return fmt.Errorf("looking for API keys: %w", err)
+		}
+		if err := auth.CheckAddr(a.cfg.Server.Addr, a.devKeys, anyKeys); err != nil {
+			return err
+		}
+	}
+	var listening net.ListenConfig
+	listener, err := listening.Listen(ctx, "tcp", a.cfg.Server.Addr)
+	if err != nil {
+		return fmt.Errorf("listening at %s: %w", a.cfg.Server.Addr, err)
+	}
+	a.listener = listener
+	return nil
+}
+
+func (a *App) serve() {
+	cfg := api.Config{
+		Log: a.log, PolicyFor: policies(a.cfg), Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
+	}
+	if a.serveAPI {
+		a.api = api.New(cfg, a.store, a.waker, a.keys)
+		a.api.Mount("/monitor", dashboard.Monitor(connection{a.cfg.Redis}, a.keys))
+	} else {
+		a.api = api.NewProbes(cfg)
+	}
+	a.http = a.api.HTTP(a.cfg.Server.Addr)
+	go func() {
+		err := a.http.Serve(a.listener)
+		if !errors.Is(err, http.ErrServerClosed) {
+			a.served <- fmt.Errorf("serving at %s: %w", a.Addr(), err)
+		}
+	}()
+}
+
+func (a *App) routes() map[string]api.Route {
+	routes := make(map[string]api.Route, len(a.cfg.Routes))
+	for name, route := range a.cfg.Routes {
+		routes[name] = api.Route{Providers: route.Providers, Params: route.Params}
+	}
+	return routes
+}
+
+// ready tells whether the process can do its work: the store answers.
+func (a *App) ready(ctx context.Context) api.Readiness {
+	r := api.Readiness{Ready: true, Durability: string(a.durability)}
+	if err := a.rdb.Ping(ctx).Err(); err != nil {
+		r.Ready = false
+		r.Reasons = append(r.Reasons, "Redis does not answer: "+err.Error())
+	}
+	return r
+}
+
+// shutdownTime bounds the end of requests that are being answered.
+const shutdownTime = 10 * time.Second
+
+// Close drains and closes, in the order that loses nothing: first no new
+// requests and claims, then the calls in flight, then the store.
+func (a *App) Close() error {
+	var errs []error
+	if a.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		errs = append(errs, a.http.Shutdown(ctx))
+		cancel()
+		a.api.Close()
+	} else if a.listener != nil {
+		errs = append(errs, a.listener.Close())
+	}
+	if a.workers != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.Drain)
+		errs = append(errs, a.workers.stop(ctx))
+		cancel()
+	}
+	if a.waker != nil {
+		a.waker.Close()
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	if a.rdb != nil {
+		errs = append(errs, a.rdb.Close())
+	}
+	if a.server != nil {
+		a.server.Close()
+	}
+	return errors.Join(errs...)
+}

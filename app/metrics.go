@@ -1,0 +1,44 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"onejob/handlers"
+)
+
+// metrics counts what becomes of calls.
+type metrics struct {
+	registry *prometheus.Registry
+	attempts *prometheus.CounterVec
+	late     *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMetrics() *metrics {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	with := promauto.With(registry)
+	return &metrics{
+		registry: registry,
+		attempts: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "onejob_attempts_total", Help: "Calls that ended, by provider, outcome and reason.",
+		}, []string{"provider", "outcome", "reason"}),
+		late: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "onejob_late_results_discarded_total", Help: "Outcomes that came after the slot was taken or the attempt revoked.",
+		}, []string{"provider", "reason"}),
+		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "onejob_attempt_seconds", Help: "Time from claim to outcome, by provider.",
+			Buckets: []float64{.01, .05, .1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600},
+		}, []string{"provider"}),
+	}
+}
+
+func (m *metrics) ended(e handlers.Ended) {
+	m.attempts.WithLabelValues(e.Provider, string(e.Outcome), e.Reason).Inc()
+	m.seconds.WithLabelValues(e.Provider).Observe(e.Took.Seconds())
+	if e.Late != "" {
+		m.late.WithLabelValues(e.Provider, e.Late).Inc()
+	}
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+
+	"onejob/config"
+	"onejob/handlers"
+	"onejob/jobs"
+	"onejob/providers"
+	httpprovider "onejob/providers/http"
+	"onejob/providers/openai"
+	"onejob/providers/simulated"
+)
+
+// builtIn are the provider types onejob brings along.
+func builtIn() map[string]providers.Factory {
+	return map[string]providers.Factory{
+		simulated.Type:    simulated.New,
+		httpprovider.Type: httpprovider.New,
+		openai.Type:       openai.New,
+	}
+}
+
+// buildProviders makes the configured providers.
+func buildProviders(cfg *config.Config, types map[string]providers.Factory) (map[string]handlers.Provider, error) {
+	var registry providers.Registry
+	for name, factory := range types {
+		if err := registry.Register(name, factory); err != nil {
+			return nil, err
+		}
+	}
+	built := make(map[string]handlers.Provider, len(cfg.Providers))
+	for name, p := range cfg.Providers {
+		provider, err := registry.New(providers.Config{
+			Name: name, Type: p.Type, URL: p.URL, LookupURL: p.LookupURL, CancelURL: p.CancelURL, HandlePath: p.HandlePath,
+			BaseURL: p.BaseURL, APIKey: p.APIKey, Model: p.Model, API: p.API, Headers: p.Headers, Options: p.Options,
+			Timeout: p.Timeout, Deadline: p.Deadline,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("building provider %s: %w", name, err)
+		}
+		built[name] = handlers.Provider{Provider: provider, Name: name, Timeout: p.Timeout, Deadline: p.Deadline}
+	}
+	return built, nil
+}
+
+// policies are the routes' plans as the scripts read them. No certificates yet:
+// a route that needs one does not fail over.
+func policies(cfg *config.Config) func(route string) *jobs.Policy {
+	byRoute := make(map[string]*jobs.Policy, len(cfg.Routes))
+	for name, route := range cfg.Routes {
+		policy := &jobs.Policy{
+			MaxAttempts: route.MaxAttempts, Tries: route.Tries, Failover: route.Failover,
+			Backoff: jobs.Backoff{Initial: route.Backoff.Initial, Max: route.Backoff.Max},
+		}
+		for _, provider := range route.Providers {
+			policy.Providers = append(policy.Providers, jobs.PolicyProvider{Name: provider})
+		}
+		byRoute[name] = policy
+	}
+	return func(route string) *jobs.Policy { return byRoute[route] }
+}
+
+func providerNames(cfg *config.Config) []string {
+	names := make([]string, 0, len(cfg.Providers))
+	for name := range cfg.Providers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

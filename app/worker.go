@@ -1,0 +1,121 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"onejob/handlers"
+	"onejob/recovery"
+	"onejob/tasks"
+)
+
+// Settings of asynq's servers. Its pick-up latency is its polling.
+const (
+	checkEvery   = 20 * time.Millisecond
+	forwardEvery = time.Second
+	// retryAfter keeps asynq from giving a task of the same id out again so soon
+	// that it stops the lease of a healthy run.
+	retryAfter = 10 * time.Second
+	// ticketConcurrency is how many tickets run at once; they only ask the store.
+	ticketConcurrency = 4
+)
+
+// workers are the part of the process that makes calls: a server of its own for
+// every provider, so that one that hangs holds up nobody else, one for tickets,
+// and the sweeper.
+type workers struct {
+	app     *App
+	worker  *handlers.Worker
+	servers []*asynq.Server
+	sweeper *recovery.Sweeper
+	cancel  context.CancelFunc
+	swept   sync.WaitGroup
+}
+
+func (a *App) newWorkers() (*workers, error) {
+	built, err := buildProviders(a.cfg, a.types)
+	if err != nil {
+		return nil, err
+	}
+	w := &workers{app: a}
+	w.worker = handlers.NewWorker(handlers.Options{
+		Store: a.store, Waker: a.waker, Providers: built, Policy: policies(a.cfg), Beat: a.cfg.Beat,
+		Log: a.log, Observe: a.metrics.ended,
+	})
+	w.sweeper = recovery.NewSweeper(recovery.Options{Store: a.store, Queue: a.queue, Beat: a.cfg.Beat, Log: a.log})
+	return w, nil
+}
+
+func (w *workers) start() error {
+	for _, name := range providerNames(w.app.cfg) {
+		if err := w.serve(name, w.app.cfg.Providers[name].Concurrency, asynq.HandlerFunc(w.worker.Handle)); err != nil {
+			return err
+		}
+	}
+	tickets := handlers.Tickets{Store: w.app.store, Waker: w.app.waker, Log: w.app.log}
+	if err := w.serve(tasks.QueueOperator, ticketConcurrency, asynq.HandlerFunc(tickets.Handle)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	w.swept.Go(func() { w.sweeper.Run(ctx) })
+	return nil
+}
+
+func (w *workers) serve(queue string, concurrency int, handler asynq.Handler) error {
+	server := asynq.NewServerFromRedisClient(w.app.rdb, asynq.Config{
+		Concurrency:              concurrency,
+		Queues:                   map[string]int{queue: 1},
+		TaskCheckInterval:        checkEvery,
+		DelayedTaskCheckInterval: forwardEvery,
+		RetryDelayFunc:           func(int, error, *asynq.Task) time.Duration { return retryAfter },
+		ShutdownTimeout:          time.Second, // we have waited for our calls before
+		Logger:                   queueLog{w.app.log.With("queue", queue)},
+		LogLevel:                 asynq.WarnLevel,
+	})
+	if err := server.Start(handler); err != nil {
+		return fmt.Errorf("starting the worker of queue %s: %w", queue, err)
+	}
+	w.servers = append(w.servers, server)
+	return nil
+}
+
+// stop claims nothing any more, lets calls finish until ctx ends, marks the rest
+// unknown, and goes.
+func (w *workers) stop(ctx context.Context) error {
+	w.worker.Stop()
+	var stopping sync.WaitGroup
+	for _, server := range w.servers {
+		stopping.Go(server.Stop)
+	}
+	stopping.Wait()
+	if n := w.worker.InFlight(); n > 0 {
+		w.app.log.InfoContext(ctx, "draining", "calls", n)
+	}
+	err := w.worker.Drain(ctx)
+	if w.cancel != nil {
+		w.cancel()
+	}
+	w.swept.Wait()
+	for _, server := range w.servers {
+		stopping.Go(server.Shutdown)
+	}
+	stopping.Wait()
+	return err
+}
+
+// queueLog gives asynq's words to slog.
+type queueLog struct{ log *slog.Logger }
+
+func (l queueLog) Debug(args ...any) { l.log.Debug(fmt.Sprint(args...)) }
+func (l queueLog) Info(args ...any)  { l.log.Info(fmt.Sprint(args...)) }
+func (l queueLog) Warn(args ...any)  { l.log.Warn(fmt.Sprint(args...)) }
+func (l queueLog) Error(args ...any) { l.log.Error(fmt.Sprint(args...)) }
+
+// Fatal logs as an error: a queue in trouble is no reason to end the process.
+func (l queueLog) Fatal(args ...any) { l.log.Error(fmt.Sprint(args...)) }
