@@ -16,9 +16,9 @@ import (
 const Partitions = 64
 
 const (
-	idPrefix = "job_"
+	idPrefix  = "job_"
 	crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	idLength = len(idPrefix) + ulid.EncodedSize + 2
+	idLength  = len(idPrefix) + ulid.EncodedSize + 2
 )
 
 // partitionOf is the partition of an owner's key: CRC16 over the
