@@ -33,6 +33,7 @@ type App struct {
 	serveAPI, work, embedded, devKeys bool
 
 	server     *miniredis.Miniredis
+	redis      connection
 	rdb        redis.UniversalClient
 	store      *jobs.Store
 	keys       *auth.Keys
@@ -158,8 +159,8 @@ func (a *App) connect(ctx context.Context) error {
 		a.server = server
 		target.URL = "redis://" + server.Addr() + "/0"
 	}
-	a.cfg.Redis.URL = target.URL
-	rdb, err := connection{target}.client()
+	a.redis = connection{target}
+	rdb, err := a.redis.client()
 	if err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func (a *App) serve() {
 	}
 	if a.serveAPI {
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
-		a.api.Mount("/monitor", dashboard.Monitor(connection{a.cfg.Redis}, a.keys))
+		a.api.Mount("/monitor", dashboard.Monitor(a.redis, a.keys))
 	} else {
 		a.api = api.NewProbes(cfg)
 	}

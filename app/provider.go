@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"onejob/config"
 	"onejob/handlers"
@@ -11,6 +12,7 @@ import (
 	httpprovider "onejob/providers/http"
 	"onejob/providers/openai"
 	"onejob/providers/simulated"
+	"onejob/recovery"
 )
 
 // builtIn are the provider types onejob brings along.
@@ -43,6 +45,38 @@ func buildProviders(cfg *config.Config, types map[string]providers.Factory) (map
 		built[name] = handlers.Provider{Provider: provider, Name: name, Timeout: p.Timeout, Deadline: p.Deadline}
 	}
 	return built, nil
+}
+
+// asked are the same providers as the reconciler asks them.
+func asked(cfg *config.Config, built map[string]handlers.Provider) map[string]recovery.Provider {
+	asked := make(map[string]recovery.Provider, len(built))
+	for name, p := range built {
+		provider := recovery.Provider{Provider: p.Provider, Name: name, Timeout: p.Timeout, Deadline: p.Deadline}
+		if create := cfg.Providers[name].IdempotentCreate; create != nil {
+			provider.Window = create.Window
+		}
+		provider.AbsentProves = cfg.Providers[name].AbsentProves
+		asked[name] = provider
+	}
+	return asked
+}
+
+// lookupFirst is the wait before an unknown attempt is looked up for the first
+// time; it is still listened to then.
+const lookupFirst = 2 * time.Second
+
+// reminders tell what to be reminded of when an attempt becomes unknown.
+func reminders(cfg *config.Config, asked map[string]recovery.Provider) func(route, provider string) jobs.Reminders {
+	return func(route, provider string) jobs.Reminders {
+		r := jobs.Reminders{Settle: cfg.Providers[provider].SettlesAfter}
+		if asked[provider].Answerable() {
+			r.Lookup = lookupFirst
+		}
+		if race := cfg.Routes[route].Race; race != nil {
+			r.Race = race.After
+		}
+		return r
+	}
 }
 
 // policies are the routes' plans as the scripts read them. No certificates yet:

@@ -43,11 +43,18 @@ func (a *App) newWorkers() (*workers, error) {
 		return nil, err
 	}
 	w := &workers{app: a}
+	asked := asked(a.cfg, built)
+	remind := reminders(a.cfg, asked)
 	w.worker = handlers.NewWorker(handlers.Options{
-		Store: a.store, Waker: a.waker, Providers: built, Policy: policies(a.cfg), Beat: a.cfg.Beat,
+		Store: a.store, Waker: a.waker, Providers: built, Policy: policies(a.cfg), Remind: remind, Beat: a.cfg.Beat,
 		Log: a.log, Observe: a.metrics.ended,
 	})
-	w.sweeper = recovery.NewSweeper(recovery.Options{Store: a.store, Queue: a.queue, Beat: a.cfg.Beat, Log: a.log})
+	w.sweeper = recovery.NewSweeper(recovery.Options{
+		Store: a.store, Queue: a.queue, Remind: remind, Beat: a.cfg.Beat, Log: a.log,
+		Reconciler: &recovery.Reconciler{
+			Store: a.store, Waker: a.waker, Providers: asked, Policy: policies(a.cfg), Log: a.log,
+		},
+	})
 	return w, nil
 }
 

@@ -32,6 +32,7 @@ func (c checker) config(cfg *Config) {
 	if cfg.Server.AdminAddr != "" {
 		c.address("server.admin_addr", cfg.Server.AdminAddr)
 	}
+	c.webAddress("server.public_url", cfg.Server.PublicURL)
 	c.duration("server.door_wait", cfg.Server.DoorWait)
 	c.retention(cfg.Retention)
 	c.duration("drain", cfg.Drain)
@@ -41,6 +42,9 @@ func (c checker) config(cfg *Config) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		c.provider(name, cfg.Providers[name], cfg.Lease)
+		if cfg.Providers[name].Callback && cfg.Server.PublicURL == "" {
+			c.add("providers."+name+".callback", "there is no address to call back", "give server.public_url as well")
+		}
 	}
 	if len(cfg.Routes) == 0 {
 		c.add("routes", "missing", "at least one route is needed")

@@ -26,6 +26,9 @@ func (c checker) provider(name string, p Provider, lease time.Duration) {
 	c.webAddress(child(at, "url"), p.URL, "{attempt}")
 	c.webAddress(child(at, "base_url"), p.BaseURL)
 	c.attemptAddress(child(at, "lookup_url"), p.LookupURL)
+	if p.AbsentProves && p.LookupURL == "" {
+		c.add(child(at, "absent_proves"), "there is nothing to look an attempt up at", "give lookup_url as well")
+	}
 	c.attemptAddress(child(at, "cancel_url"), p.CancelURL)
 	for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
 		c.header(child(child(at, "headers"), header), header, p.Headers[header])

@@ -77,6 +77,10 @@ type Server struct {
 	// server.admin_addr. Defaults to empty: they are served at Addr.
 	AdminAddr string
 
+	// PublicURL is the root at which providers reach this API, without a path. Key
+	// server.public_url. Defaults to empty: providers are given no callback URL.
+	PublicURL string
+
 	// DoorWait is how long the OpenAI-compatible door holds a request open for
 	// its job's answer. Key server.door_wait, a duration. Defaults to the longest
 	// deadline of all providers.

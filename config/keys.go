@@ -42,6 +42,7 @@ func (r reader) server(to *Server) field {
 		r.mapping(path, n, map[string]field{
 			"addr":       r.text(&to.Addr),
 			"admin_addr": r.text(&to.AdminAddr),
+			"public_url": r.text(&to.PublicURL),
 			"door_wait":  r.duration(&to.DoorWait),
 		})
 	}
@@ -74,6 +75,8 @@ func (r reader) provider(path string, n *yaml.Node) (p Provider) {
 		"concurrency":       r.count(&p.Concurrency, 1),
 		"settles_after":     r.duration(&p.SettlesAfter),
 		"idempotent_create": r.idempotentCreate(&p.IdempotentCreate),
+		"absent_proves":     r.flag(&p.AbsentProves),
+		"callback":          r.flag(&p.Callback),
 	})
 	return p
 }

@@ -67,6 +67,16 @@ type Provider struct {
 	// handle_path, http only. Defaults to empty: the Location header is taken.
 	HandlePath string
 
+	// AbsentProves declares that an attempt the provider does not know, asked after
+	// its deadline, never reached it, which fails the attempt. Key absent_proves,
+	// http with lookup_url only. Defaults to false: absent proves nothing.
+	AbsentProves bool
+
+	// Callback gives the provider a URL of the attempt's own, at which it may
+	// report the end. Key callback, http only; needs server.public_url. Defaults to
+	// false.
+	Callback bool
+
 	// Timeout is the silence after which an attempt becomes unknown. Key timeout,
 	// a duration of at most Deadline. Defaults to 10s, for AI types to 60s.
 	Timeout time.Duration

@@ -137,6 +137,20 @@ func (r reader) duration(to *time.Duration) field {
 
 const durationRange = "want at least 1ms and at most 87600h"
 
+func (r reader) flag(to *bool) field {
+	return func(path string, n *yaml.Node) {
+		if !r.scalar(path, n, "true or false") {
+			return
+		}
+		switch n.Value {
+		case "true", "false":
+			*to = n.Value == "true"
+		default:
+			r.add(path, r.shown(n)+" is neither true nor false", "want true or false")
+		}
+	}
+}
+
 func (r reader) count(to *int, least int) field {
 	return func(path string, n *yaml.Node) {
 		if !r.scalar(path, n, "a whole number") {

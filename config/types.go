@@ -42,6 +42,8 @@ func (p Provider) keys() []key {
 		{"lookup_url", p.LookupURL != ""},
 		{"cancel_url", p.CancelURL != ""},
 		{"handle_path", p.HandlePath != ""},
+		{"absent_proves", p.AbsentProves},
+		{"callback", p.Callback},
 	}
 }
 
@@ -51,7 +53,7 @@ var knownTypes = map[string]providerType{
 	TypeSimulated: {},
 	TypeHTTP: {
 		required: []string{"url"},
-		optional: []string{"headers", "lookup_url", "cancel_url", "handle_path"},
+		optional: []string{"headers", "lookup_url", "cancel_url", "handle_path", "absent_proves", "callback"},
 	},
 	TypeOpenAI: {
 		ai: true, baseURL: "https://api.openai.com/v1",

@@ -25,7 +25,7 @@ type call struct {
 	claim    atomic.Pointer[jobs.Claim]
 
 	suspected atomic.Bool // the attempt is unknown; a late answer may still settle it
-	heard     atomic.Int64
+	heard     atomic.Pointer[time.Time] // the latest look-up that said the provider is at it
 	cancel    context.CancelFunc // ends the listening
 	ctx       context.Context
 }
@@ -83,6 +83,9 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 			outcome = providers.Panicked(c.wire)
 		}
 	}()
+	if claim.Unreplicated {
+		return providers.Unsent(c.wire, "too few replicas have the claim, and a failover could lose it")
+	}
 	outcome = c.provider.Execute(c.ctx, &providers.Call{
 		JobID: claim.JobID, AttemptID: jobs.AttemptID(claim.JobID, claim.Attempt), Try: claim.Try,
 		Input: claim.Input, Params: claim.Params, NotAfter: c.lease.ends(), Wire: c.wire,
@@ -110,7 +113,7 @@ func (c *call) watchSilence(ctx context.Context, answered <-chan struct{}) {
 		return
 	}
 	for {
-		silent := time.Since(c.lastHeard())
+		silent := c.silent()
 		if silent >= c.provider.Timeout {
 			c.suspect(ctx, providers.ReasonTimeout)
 			return
@@ -125,14 +128,18 @@ func (c *call) watchSilence(ctx context.Context, answered <-chan struct{}) {
 	}
 }
 
-// lastHeard is the latest sign of life: a byte on the wire, or a look-up that
-// said the provider is at it.
-func (c *call) lastHeard() time.Time {
+// silent is the time since the latest sign of life: a byte on the wire, or a
+// look-up that said the provider is at it. A call of which no byte was taken is
+// not silent; it has not begun.
+func (c *call) silent() time.Duration {
 	at := c.wire.LastActivity()
-	if heard := time.Unix(0, c.heard.Load()); heard.After(at) {
-		return heard
+	if heard := c.heard.Load(); heard != nil && heard.After(at) {
+		at = *heard
 	}
-	return at
+	if at.IsZero() {
+		return 0
+	}
+	return time.Since(at)
 }
 
 // beat extends the lease while the attempt is running. An attempt that was

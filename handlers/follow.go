@@ -43,7 +43,8 @@ func (c *call) follow(ctx context.Context, accepted providers.Outcome) providers
 		case providers.Succeeded, providers.Failed:
 			return found
 		case providers.Accepted:
-			c.heard.Store(time.Now().UnixNano())
+			now := time.Now()
+			c.heard.Store(&now)
 		case providers.Unknown: // nothing follows from a look-up that failed
 		}
 	}

@@ -129,6 +129,7 @@ func (c *call) suspectNow(ctx context.Context, reason string) error {
 	suspicion := jobs.Suspicion{
 		JobID: claim.JobID, Attempt: claim.Attempt, Token: claim.Token, Reason: reason, Evidence: c.evidence(),
 		Effect: string(providers.EffectUnknown), SentAgo: c.sentAgo(), Actor: c.worker.name, Op: jobs.NewOp(),
+		Reminders: c.worker.options.Remind(claim.Route, claim.Provider),
 	}
 	return c.persist(ctx, "suspect", func(ctx context.Context) error {
 		suspected, err := c.worker.options.Store.Suspect(ctx, suspicion)

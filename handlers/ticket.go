@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/hibiken/asynq"
 
 	"onejob/jobs"
 	"onejob/tasks"
 )
+
+// ticketMargin keeps a ticket from reopening a job whose record is about to expire.
+const ticketMargin = time.Minute
 
 // Tickets handles the tickets an operator runs to retry failed jobs.
 type Tickets struct {
@@ -30,7 +34,7 @@ func (t Tickets) Handle(ctx context.Context, task *asynq.Task) error {
 	changed, err := t.Store.Open(ctx, jobs.OpenRequest{Decision: jobs.Decision{
 		JobID: ticket.JobID, ExpectVersion: ticket.Version, Op: id,
 		Actor: "operator:queue", Reason: "ticket",
-	}})
+	}, Margin: ticketMargin})
 	var refusal *jobs.Refusal
 	if errors.As(err, &refusal) {
 		t.Log.InfoContext(ctx, "ticket without effect", "job", ticket.JobID, "why", refusal.Code)

@@ -43,6 +43,8 @@ type Options struct {
 	// Policy is the plan of a route; nil when the route is not in the
 	// configuration any more.
 	Policy func(route string) *jobs.Policy
+	// Remind tells what to be reminded of when an attempt becomes unknown.
+	Remind func(route, provider string) jobs.Reminders
 	// Beat is the pause between two beats of a lease. Defaults to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
@@ -77,6 +79,9 @@ type Worker struct {
 func NewWorker(o Options) *Worker {
 	if o.Beat == 0 {
 		o.Beat = 5 * time.Second
+	}
+	if o.Remind == nil {
+		o.Remind = func(string, string) jobs.Reminders { return jobs.Reminders{} }
 	}
 	if o.Observe == nil {
 		o.Observe = func(Ended) {}

@@ -9,60 +9,6 @@ import (
 	"onejob/lua"
 )
 
-// Claim is the right to make the call of one attempt, once.
-type Claim struct {
-	JobID    string
-	Attempt  int
-	Token    string // the claim's own; made before the claim was sent
-	Fence    int64  // the job's version at the claim
-	Owner    string
-	Route    string
-	Provider string
-	Try      int // 1 for the first attempt of this job at this provider
-	Input    json.RawMessage
-	Params   json.RawMessage
-}
-
-// ClaimRequest names the attempt to claim and the provider the caller serves.
-type ClaimRequest struct {
-	JobID    string
-	Attempt  int
-	Token    string
-	Provider string
-	Deadline time.Duration // how long the call will be listened to
-	Actor    string
-}
-
-// NotClaimed says why there is nothing to do for this delivery.
-type NotClaimed struct {
-	Why    string // an answer of lua/claim.lua
-	Detail string
-}
-
-func (n *NotClaimed) Error() string { return "not claimed: " + n.Why + " " + n.Detail }
-
-// Claim takes a starting attempt (I2): whoever gets a Claim, and nobody else,
-// makes the call. Else the error is a NotClaimed or a Refusal.
-func (s *Store) Claim(ctx context.Context, r ClaimRequest) (*Claim, error) {
-	a, err := s.run(ctx, verb{script: lua.Claim, jobID: r.JobID, op: r.Token, actor: r.Actor, args: []any{
-		r.Attempt, r.Token, r.Deadline.Milliseconds(), s.options.Lease.Milliseconds(), r.Provider,
-	}})
-	if err != nil {
-		return nil, err
-	}
-	if a.word != lua.Claimed {
-		return nil, &NotClaimed{Why: string(a.word), Detail: a.detail}
-	}
-	if len(a.rest) != 6 {
-		return nil, fmt.Errorf("claiming %s: %d fields answered, want 6", AttemptID(r.JobID, r.Attempt), len(a.rest))
-	}
-	return &Claim{
-		JobID: r.JobID, Attempt: r.Attempt, Token: r.Token, Provider: r.Provider,
-		Fence: num(a.rest[0]), Route: str(a.rest[1]), Owner: str(a.rest[2]), Try: int(num(a.rest[3])),
-		Input: raw(str(a.rest[4])), Params: raw(str(a.rest[5])),
-	}, nil
-}
-
 // Beat extends the lease of a running attempt; false when it is revoked, or
 // past its deadline. sentAgo is the time since the call left; 0: it has not.
 func (s *Store) Beat(ctx context.Context, c *Claim, sentAgo time.Duration) (bool, error) {
@@ -95,8 +41,15 @@ type Suspicion struct {
 	SentAgo  time.Duration
 	Actor    string
 	Op       string
-	// LookupIn, SettleIn and RaceIn ask for a reminder; 0: none.
-	LookupIn, SettleIn, RaceIn time.Duration
+	Reminders
+}
+
+// Reminders ask to be reminded of an unknown attempt, counted from the suspicion;
+// 0: not.
+type Reminders struct {
+	Lookup time.Duration // to look it up at the provider
+	Settle time.Duration // to fail it: by then no answer can come (settles_after)
+	Race   time.Duration // to race it with the next provider
 }
 
 // Suspect makes a running attempt unknown; false when it was not running, or
@@ -107,7 +60,7 @@ func (s *Store) Suspect(ctx context.Context, u Suspicion) (bool, error) {
 	}
 	a, err := s.run(ctx, verb{script: lua.Suspect, jobID: u.JobID, op: u.Op, actor: u.Actor, args: []any{
 		u.Attempt, u.Token, u.Reason, []byte(u.Evidence), u.Effect, ago(u.SentAgo),
-		ago(u.LookupIn), ago(u.SettleIn), ago(u.RaceIn),
+		ago(u.Lookup), ago(u.Settle), ago(u.Race),
 	}})
 	if err != nil {
 		return false, err

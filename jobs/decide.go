@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,12 +31,14 @@ type Changed struct {
 type OpenRequest struct {
 	Decision
 	Provider string // empty: the latest attempt's
+	// Margin refuses, with CodeExpiring, when the record expires sooner than that.
+	Margin time.Duration
 }
 
 // Open starts a new attempt because a person asks. A Refusal says CodeAttemptOpen
 // while another is not settled (I4), CodeJobFinal, or CodeVersion.
 func (s *Store) Open(ctx context.Context, r OpenRequest) (Changed, error) {
-	return s.decide(ctx, lua.Open, r.Decision, expect(r.Decision), r.Provider, r.Reason, "1", "", "")
+	return s.decide(ctx, lua.Open, r.Decision, expect(r.Decision), r.Provider, r.Reason, r.Margin.Milliseconds())
 }
 
 // CancelJob ends a job that has not ended; else a Refusal with CodeJobFinal.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,6 +20,8 @@ const (
 	DueRace   = "race"   // a silent attempt another provider may race
 	DueTicket = "ticket" // a failed job's ticket for operators
 	DueExpire = "expire" // an ended job's entries in the indexes
+	DueStart  = "start"  // a starting attempt of a job that is to start by a time
+	DueCancel = "cancel" // a call its provider is to be asked to cancel
 )
 
 // Due is an overdue entry this sweep has taken the turn for.
@@ -28,8 +29,8 @@ type Due struct {
 	Kind  string
 	JobID string
 	Last  string // what follows the job id: an attempt's number, a version, an owner's hash
-	// Tries counts the wake-ups made for the attempt, this one included; Provider
-	// is where. Both for DueWake only.
+	// Tries counts how often the entry was handed out, this time included;
+	// Provider is the attempt's. Both for DueWake, DueLookup and DueCancel.
 	Tries    int
 	Provider string
 }
@@ -40,13 +41,8 @@ func (d Due) Attempt() int {
 	return n
 }
 
-// Sweep settings (design §4).
-const (
-	takeMost  = 100
-	turn      = 5 * time.Second
-	wakeFirst = 30 * time.Second
-	wakeMost  = 10 * time.Minute
-)
+// takeMost bounds what one sweep takes of one partition.
+const takeMost = 100
 
 // Overdue tells which partitions have something due, in one round trip.
 func (s *Store) Overdue(ctx context.Context) ([]int, error) {
@@ -73,8 +69,7 @@ func (s *Store) Overdue(ctx context.Context) ([]int, error) {
 // entries. Each goes to one taker, and comes up again if nobody deals with it.
 func (s *Store) Take(ctx context.Context, p int) ([]Due, error) {
 	keys := partition(p)
-	taken, err := lua.Take.Run(ctx, s.rdb, []string{keys.due()}, takeMost, keys.prefix(),
-		turn.Milliseconds(), wakeFirst.Milliseconds(), wakeMost.Milliseconds()).Slice()
+	taken, err := lua.Take.Run(ctx, s.rdb, []string{keys.due()}, takeMost).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("taking what is due in partition %d: %w", p, err)
 	}
@@ -111,11 +106,19 @@ func (s *Store) IssueTicket(ctx context.Context, d Due, issue func(context.Conte
 			return err
 		}
 	}
+	return s.Forget(ctx, d)
+}
+
+// Forget takes an entry off that needs no more doing.
+func (s *Store) Forget(ctx context.Context, d Due) error {
 	p, ok := partitionOfID(d.JobID)
 	if !ok {
 		return nil
 	}
-	return s.rdb.ZRem(ctx, partition(p).due(), DueTicket+":"+d.JobID+":"+d.Last).Err()
+	if err := s.rdb.ZRem(ctx, partition(p).due(), d.Kind+":"+d.JobID+":"+d.Last).Err(); err != nil {
+		return fmt.Errorf("taking an entry of job %s off the due set: %w", d.JobID, err)
+	}
+	return nil
 }
 
 // Unindex takes an expired job out of the indexes; nothing happens while its

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/oklog/ulid/v2"
@@ -73,6 +74,14 @@ func partitionOfID(id string) (int, bool) {
 	low := strings.IndexByte(crockford, id[idLength-1])
 	p := high*32 + low
 	return p, p < Partitions
+}
+
+// partitionOfKey reads the partition out of a key's hash tag.
+func partitionOfKey(key string) (partition, bool) {
+	_, rest, _ := strings.Cut(key, "{")
+	tag, _, ok := strings.Cut(rest, "}")
+	p, err := strconv.Atoi(tag)
+	return partition(p), ok && err == nil && p >= 0 && p < Partitions
 }
 
 // NewOp makes the id of an operation: a command found with an id that its

@@ -16,7 +16,7 @@ const (
 	CodeAttemptOpen     Code = "attempt_open"     // another attempt is not settled yet
 	CodeAttemptTerminal Code = "attempt_terminal" // the attempt has ended already
 	CodeNotUnknown      Code = "not_unknown"      // only an unknown attempt can be resolved that way
-	CodeAttemptsLeft    Code = "attempts_spent"   // max_attempts reached and no person asked
+	CodeExpiring        Code = "expiring"         // the record is about to expire
 )
 
 // Refusal is the answer of a script that changed nothing. It is an error that

@@ -25,6 +25,11 @@ type Options struct {
 	KeepKey time.Duration
 	// Lease is how long a claim holds without a beat. Defaults to 15 s.
 	Lease time.Duration
+	// WaitReplicas is how many replicas must have a claim before its call may
+	// leave. Defaults to 0.
+	WaitReplicas int
+	// Clockwork notices a store that went back in time. Defaults to none.
+	Clockwork *Clockwork
 }
 
 func (o Options) withDefaults() Options {
@@ -89,7 +94,15 @@ func (s *Store) runOn(ctx context.Context, v verb, keys []string) (*answer, erro
 	if err != nil {
 		return nil, fmt.Errorf("running a script on job %s: %w", v.jobID, err)
 	}
-	return readAnswer(v.jobID, raw)
+	return s.read(v.jobID, keys, raw)
+}
+
+// read keeps the seq of an answer before anything is made of it.
+func (s *Store) read(jobID string, keys []string, raw []any) (*answer, error) {
+	if p, ok := partitionOfKey(keys[0]); ok && s.options.Clockwork != nil && len(raw) > 1 {
+		s.options.Clockwork.saw(p, num(raw[1]))
+	}
+	return readAnswer(jobID, raw)
 }
 
 // argv puts what every verb is given in front of its own arguments (lua/record.lua).
@@ -109,7 +122,7 @@ var refusals = map[lua.Answer]Code{
 	lua.AttemptOpen:     CodeAttemptOpen,
 	lua.AttemptTerminal: CodeAttemptTerminal,
 	lua.NotUnknown:      CodeNotUnknown,
-	lua.AttemptsSpent:   CodeAttemptsLeft,
+	lua.Expiring:        CodeExpiring,
 }
 
 // ErrBadCursor is returned by List for a cursor it did not make.

@@ -27,6 +27,8 @@ const (
 	NotLapsed    Answer = "not_lapsed"
 	NotRacing    Answer = "not_racing"
 	Late         Answer = "late"
+	HeldBack     Answer = "held"
+	Noted        Answer = "noted"
 
 	// Refused.
 	NotFound        Answer = "not_found"
@@ -38,5 +40,5 @@ const (
 	AttemptOpen     Answer = "attempt_open"
 	AttemptTerminal Answer = "attempt_terminal"
 	NotUnknown      Answer = "not_unknown"
-	AttemptsSpent   Answer = "attempts_spent"
+	Expiring        Answer = "expiring"
 )

@@ -1,4 +1,4 @@
--- include: settle
+-- include: start
 -- claim takes a starting attempt for one delivery of its wake-up (design §2, §4).
 -- Only the caller of the claim may make the call. Guards I2.
 --
@@ -26,16 +26,7 @@ end
 if a.state == 'running' and a.token == token then return claimed(a.fence) end
 if a.state ~= 'starting' or a.provider ~= ARGV[9] or is_ended(job.state) then return reply('not_starting', a.state) end
 
-if job.start_by and now > tonumber(job.start_by) then
-  move_attempt(n, 'cancelled')
-  set_attempt(n, 'reason', 'start_expired')
-  event('claim', n, 'starting', 'cancelled', 'start_expired')
-  if not first_open(n) then blame('start_expired', 'the job was not started in the time it was given', n) end
-  settle()
-  remember('start_expired')
-  commit()
-  return reply('start_expired')
-end
+if past_start() then return expire_start(n, 'claim') end
 
 -- A person's attempt is opened with no wait, so it is never too early.
 if a.not_before > now then return reply('too_early', text(a.not_before - now)) end
@@ -46,9 +37,9 @@ set_attempt(n, 'token', token)
 set_attempt(n, 'deadline', deadline)
 set_attempt(n, 'lease', lease)
 forget('wake', n)
+forget('start', n)
 remind('lease', n, math.min(lease, deadline))
 event('claim', n, 'starting', 'running')
-if job.hold then unset('hold') end
 settle()
 commit()
 return claimed(job.version)

@@ -3,10 +3,22 @@
 
 local WAKE_GRACE = 5000 -- ms the opener has to enqueue before the sweeper does
 
--- add_attempt opens attempt n+1, to start in wait ms. Callers have made sure
+local GAP = 100 -- attempt numbers left out after the store went back in time
+
+-- next_number is the number of the next attempt. If the partition has gone back
+-- in time since the job's last one, numbers that a provider may know from the
+-- lost future are stepped over: an attempt id is never used twice.
+local function next_number()
+  local epoch = given(redis.call('GET', PREFIX .. 'epoch'))
+  if not epoch or epoch == job.epoch then return job.attempts + 1 end
+  set('epoch', epoch)
+  return job.attempts + GAP
+end
+
+-- add_attempt opens the next attempt, to start in wait ms. Callers have made sure
 -- that no other attempt is open (I4), racing aside.
 local function add_attempt(provider, wait, reason, certificate)
-  local n = job.attempts + 1
+  local n = next_number()
   job.attempts = n
   states[n], providers[n] = 'starting', provider
   set('attempts', n)
@@ -24,6 +36,21 @@ local function add_attempt(provider, wait, reason, certificate)
   end
   settle()
   return n
+end
+
+-- provider_after is the route's next provider after the one of attempt n, and
+-- what allows a fail-over to it: nil when there is none; nil, its name when
+-- nothing allows it.
+local function provider_after(policy, n)
+  for i, candidate in ipairs(policy.providers) do
+    local following = policy.providers[i + 1]
+    if candidate.name == providers[n] and following then
+      if policy.failover == 'untested' then return following.name, 'untested' end
+      if given(following.certificate) then return following.name, following.certificate end
+      return nil, following.name
+    end
+  end
+  return nil
 end
 
 -- count_attempts tells how many attempts there are, in all or at one provider.
@@ -54,14 +81,10 @@ local function plan(policy, n, retry_after)
   if tries < policy.tries then
     return provider, math.max(backoff(policy, tries), retry_after or 0), nil
   end
-  local following
-  for i, candidate in ipairs(policy.providers) do
-    if candidate.name == provider then following = policy.providers[i + 1] end
-  end
-  if not following then return nil, 'providers_spent' end
-  if policy.failover == 'untested' then return following.name, 0, 'untested' end
-  if given(following.certificate) then return following.name, 0, following.certificate end
-  return nil, 'failover_not_certified', following.name
+  local following, certificate = provider_after(policy, n)
+  if following then return following, 0, certificate end
+  if not certificate then return nil, 'providers_spent' end
+  return nil, 'failover_not_certified', certificate
 end
 
 -- follow opens the planned attempt after n failed, or lets the job fail with

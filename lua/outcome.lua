@@ -34,13 +34,10 @@ local function late(a, sha256, bytes)
     set_attempt(a.number, 'late_at', now)
     set_attempt(a.number, 'late_reason', reason)
   end
-  local to = a.state
-  if is_open(a.state) then
-    to = 'discarded'
-    move_attempt(a.number, to)
-  end
-  event('late_result_discarded', a.number, a.state, to, reason .. ' sha256:' .. sha256)
-  if is_open(a.state) then
+  local shut_out = a.state == 'running' or a.state == 'unknown'
+  if shut_out then move_attempt(a.number, 'discarded') end
+  event('late_result_discarded', a.number, a.state, states[a.number], reason .. ' sha256:' .. sha256)
+  if shut_out then
     if not first_open(a.number) and not is_ended(job.state) then
       blame('late_result', 'the only open attempt was shut out by a newer version', a.number)
     end

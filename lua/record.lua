@@ -69,8 +69,15 @@ local function set_attempt_given(n, field, value)
   if given(value) then set_attempt(n, field, value) end
 end
 
-local JOB_FIELDS = { 'id', 'state', 'version', 'revision', 'attempts', 'completed_by', 'owner_hash',
-  'key_hash', 'created', 'provider', 'route', 'start_by', 'expires', 'ops', 'hold' }
+local JOB_FIELDS = { 'id', 'state', 'version', 'revision', 'fingerprint', 'attempts', 'completed_by', 'owner_hash',
+  'key_hash', 'created', 'provider', 'route', 'start_by', 'expires', 'ops', 'hold', 'epoch' }
+
+-- turn_to makes the verb speak of another job of the same partition from here on.
+local function turn_to(id)
+  JOB, ATTEMPTS, EVENTS = PREFIX .. 'job:' .. id, PREFIX .. 'attempts:' .. id, PREFIX .. 'events:' .. id
+  job, states, providers = nil, {}, {}
+  job_writes, job_deletes, attempt_writes, trail = {}, {}, {}, {}
+end
 
 -- load_job reads the job's small fields and the state of every attempt; nil
 -- when there is no such job (a verb on a job that is not there writes nothing).
@@ -130,12 +137,13 @@ local function forget(kind, n) redis.call('ZREM', DUE, due_name(kind, n)) end
 -- the guards of the verbs see to it, and this stays on to tell if they do not.
 local function move_attempt(n, to)
   if states[n] and not is_open(states[n]) then error('I5: attempt ' .. n .. ' is ' .. states[n]) end
+  if states[n] == 'starting' and job.hold then unset('hold') end
   states[n] = to
   set_attempt(n, 'state', to)
   if not is_open(to) then
     set_attempt(n, 'finished', now)
     redis.call('ZREM', DUE, due_name('wake', n), due_name('lease', n), due_name('lookup', n),
-      due_name('settle', n), due_name('race', n))
+      due_name('settle', n), due_name('race', n), due_name('start', n))
   end
 end
 

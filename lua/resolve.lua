@@ -35,6 +35,7 @@ end
 -- attempt races on, its fence stays good and this one is shut out by its state.
 if not first_open(n) then raise() end
 move_attempt(n, outcome)
+if outcome == 'cancelled' then call_off(n, a.state) end
 set_attempt(n, 'reason', outcome == 'failed' and 'resolved_failed' or 'cancelled')
 set_attempt(n, 'error', reason)
 event('resolve', n, a.state, outcome, reason)

@@ -1,6 +1,12 @@
 -- include: record
 -- Settling: the only place that sets a job's state (design §2).
 
+-- call_off asks for a call that may be running at the provider to be cancelled
+-- there: a reminder, for providers are not asked from inside a script.
+local function call_off(n, from)
+  if from == 'running' or from == 'unknown' then remind('cancel', n, now) end
+end
+
 -- close_open ends every attempt that is still open, when the job has become
 -- final: cancelled if it was never claimed or the job was cancelled, else
 -- discarded, for it lost the slot.
@@ -12,6 +18,7 @@ local function close_open(job_state)
       if from == 'starting' or job_state == 'cancelled' then to = 'cancelled' end
       move_attempt(n, to)
       set_attempt(n, 'reason', 'job_' .. job_state)
+      call_off(n, from)
       event('close', n, from, to, 'job_' .. job_state)
     end
   end
@@ -56,20 +63,24 @@ local function move_job(to)
   end
 end
 
+-- state_of_attempts is the state a job that is not final has by its attempts.
+local function state_of_attempts()
+  local any = {}
+  for n = 1, job.attempts do
+    if states[n] then any[states[n]] = true end
+  end
+  if any.running then return 'running' end
+  if any.starting then return 'queued' end
+  if any.unknown then return 'unknown' end
+  return 'failed'
+end
+
 -- settle makes the job's state follow from its attempts. to is given by the two
 -- verbs that make a job final (finalize, cancel job); every other verb leaves it
 -- out. A final job stays as it is (I5).
 local function settle(to)
   if is_final(job.state) then return end
-  if to then return move_job(to) end
-  local any = {}
-  for n = 1, job.attempts do
-    if states[n] then any[states[n]] = true end
-  end
-  if any.running then return move_job('running') end
-  if any.starting then return move_job('queued') end
-  if any.unknown then return move_job('unknown') end
-  return move_job('failed')
+  move_job(to or state_of_attempts())
 end
 
 -- blame records why the job failed, for settle to have a reason.

@@ -26,7 +26,7 @@ if not reserved then
   if held_fingerprint ~= fingerprint then return reply('conflict', held_id) end
   local mine = held_id == id -- this very command, sent again after its reply was lost
   id = held_id
-  JOB, ATTEMPTS = PREFIX .. 'job:' .. id, PREFIX .. 'attempts:' .. id
+  turn_to(id)
   if not load_job() then return reply('gone', id) end
   return with_record(mine and 'created' or 'exists')
 end
@@ -48,13 +48,18 @@ set('owner', ARGV[7])
 set('owner_hash', ARGV[8])
 set('key', ARGV[9])
 set('key_hash', ARGV[10])
+set('fingerprint', fingerprint)
 set('route', ARGV[11])
 set('provider', ARGV[12])
 set('input', ARGV[13])
 keep_given('params', ARGV[14])
 keep_given('metadata', ARGV[15])
 keep_given('webhook_url', ARGV[16])
-if given(ARGV[17]) then set('start_by', now + tonumber(ARGV[17])) end
+if given(ARGV[17]) then
+  set('start_by', now + tonumber(ARGV[17]))
+  remind('start', 1, now + tonumber(ARGV[17]) + 1)
+end
+keep_given('epoch', redis.call('GET', PREFIX .. 'epoch'))
 
 set_attempt(1, 'state', 'starting')
 set_attempt(1, 'provider', ARGV[12])

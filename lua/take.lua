@@ -1,41 +1,55 @@
 -- take hands out what is overdue in one partition (design §4). Moving an entry's
--- time on is taking the turn: of several sweepers each entry goes to one.
+-- time on is taking the turn: of several sweepers each entry goes to one, and
+-- comes up again if nobody deals with it.
 --
 -- KEYS 1 due
--- ARGV 1 at most this many  2 prefix of the partition's keys
---      3 turn, ms: when an entry comes up again if nobody deals with it
---      4 wake_first, ms  5 wake_most, ms: the waits between wake-ups of one
---        attempt double from the first to the most
+-- ARGV 1 at most this many
 --
--- Answers a list of {kind, job id, number, tries, provider}; tries counts
--- the wake-ups made for the attempt so far, this one included.
+-- Answers a list of {kind, job id, last part, tries, provider}; tries counts how
+-- often the entry was handed out for its attempt, this time included, where the
+-- kind counts.
 
-local DUE, PREFIX = KEYS[1], ARGV[2]
-local turn, first, most = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local DUE = KEYS[1]
+local PREFIX = string.sub(DUE, 1, -4)
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local function text(number) return string.format('%.0f', number) end
 
--- wake counts a wake-up and returns its number and the wait before the next;
--- nil when the attempt has been started meanwhile or its record is gone.
-local function wake(id, n)
-  local attempts = PREFIX .. 'attempts:' .. id
-  if redis.call('HGET', attempts, n .. '.state') ~= 'starting' then return nil end
-  local tries = redis.call('HINCRBY', attempts, n .. '.wakes', 1)
-  return tries, math.min(most, first * 2 ^ (tries - 1))
+local TURN = 5000 -- ms until an entry comes up again
+
+-- Kinds that come up again and again, less and less often: the wait doubles from
+-- first to most, ms. They are dropped when the attempt is not in the state they
+-- are for, or after so many tries.
+local KINDS = {
+  wake = { counter = 'wakes', state = 'starting', first = 30000, most = 600000 },
+  lookup = { counter = 'lookups', state = 'unknown', first = 2000, most = 300000, next = 'lookup_at' },
+  cancel = { counter = 'cancels', first = 5000, most = 60000, tries = 5 },
+}
+
+-- again counts and tells the tries and the wait; nil when the entry is of no use
+-- any more.
+local function again(kind, attempts, n)
+  if kind.state and redis.call('HGET', attempts, n .. '.state') ~= kind.state then return nil end
+  if redis.call('EXISTS', attempts) == 0 then return nil end
+  local tries = redis.call('HINCRBY', attempts, n .. '.' .. kind.counter, 1)
+  if kind.tries and tries > kind.tries then return nil end
+  local wait = math.min(kind.most, kind.first * 2 ^ math.min(tries - 1, 30))
+  if kind.next then redis.call('HSET', attempts, n .. '.' .. kind.next, text(now + wait)) end
+  return tries, wait
 end
 
 local taken = {}
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIMIT', 0, ARGV[1])) do
-  local kind, id, n = string.match(member, '^(%w+):([^:]+):(.+)$')
-  local tries, wait, provider = 0, turn, ''
-  if kind == 'wake' then
-    tries, wait = wake(id, n)
-    provider = redis.call('HGET', PREFIX .. 'attempts:' .. id, n .. '.provider') or ''
+  local name, id, last = string.match(member, '^(%w+):([^:]+):(.+)$')
+  local tries, wait, provider = 0, TURN, ''
+  if name and KINDS[name] then
+    local attempts = PREFIX .. 'attempts:' .. id
+    tries, wait = again(KINDS[name], attempts, last)
+    provider = redis.call('HGET', attempts, last .. '.provider') or ''
   end
-  if kind and tries then
+  if name and tries then
     redis.call('ZADD', DUE, text(now + wait), member)
-    taken[#taken + 1] = { kind, id, n, text(tries), provider }
+    taken[#taken + 1] = { name, id, last, text(tries), provider }
   else
     redis.call('ZREM', DUE, member)
   end

@@ -20,6 +20,14 @@ func Panicked(wire *Wire) Outcome {
 	return o
 }
 
+// Unsent is the outcome of a call that was not let out.
+func Unsent(wire *Wire, why string) Outcome {
+	wire.Seal()
+	o := notSent(why)
+	o.Evidence = wire.Evidence()
+	return o
+}
+
 // Unended is the outcome of an accepted call that had not ended when ctx did.
 func Unended(ctx context.Context, wire *Wire) Outcome {
 	reason := ReasonStopped

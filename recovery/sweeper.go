@@ -7,6 +7,7 @@ package recovery
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -16,8 +17,11 @@ import (
 
 // Options are what a Sweeper is made of.
 type Options struct {
-	Store *jobs.Store
-	Queue *tasks.Queue
+	Store      *jobs.Store
+	Queue      *tasks.Queue
+	Reconciler *Reconciler
+	// Remind tells what to be reminded of when an attempt becomes unknown.
+	Remind func(route, provider string) jobs.Reminders
 	// Every is the pause between two sweeps. Defaults to 1 s.
 	Every time.Duration
 	// Beat is the workers' pause between two beats: after a gap in the sweeps
@@ -57,6 +61,7 @@ func (s *Sweeper) Run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+			s.options.Reconciler.Wait()
 			return
 		case <-ticker.C:
 		}
@@ -106,6 +111,16 @@ func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
 		return s.ticket(ctx, d)
 	case jobs.DueExpire:
 		return s.options.Store.Unindex(ctx, d.JobID, d.Last)
+	case jobs.DueStart:
+		return s.expireStart(ctx, d)
+	case jobs.DueRace:
+		return s.race(ctx, d)
+	case jobs.DueLookup:
+		s.options.Reconciler.start(ctx, d, s.options.Reconciler.lookup)
+	case jobs.DueCancel:
+		s.options.Reconciler.start(ctx, d, s.options.Reconciler.cancel)
+	case jobs.DueSettle:
+		return s.options.Reconciler.settle(ctx, d)
 	}
 	return nil // of a newer version, which will take it
 }
@@ -131,11 +146,56 @@ func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
 	if s.now().Before(s.patient) {
 		return nil
 	}
-	suspected, err := s.options.Store.Suspect(ctx, jobs.Suspicion{JobID: d.JobID, Attempt: d.Attempt(), Actor: "sweeper"})
+	job, err := s.options.Store.Get(ctx, d.JobID)
+	var refusal *jobs.Refusal
+	if errors.As(err, &refusal) {
+		return s.options.Store.Forget(ctx, d)
+	}
+	if err != nil {
+		return err
+	}
+	suspicion := jobs.Suspicion{JobID: d.JobID, Attempt: d.Attempt(), Actor: "sweeper"}
+	if attempt := job.Attempt(d.Attempt()); attempt != nil {
+		suspicion.Reminders = s.options.Remind(job.Route, attempt.Provider)
+	}
+	suspected, err := s.options.Store.Suspect(ctx, suspicion)
 	if suspected {
 		s.options.Log.WarnContext(ctx, "outcome unknown: nobody listens any more", "job", d.JobID, "attempt", d.Attempt())
 	}
 	return err
+}
+
+// expireStart ends a job whose time to start has passed.
+func (s *Sweeper) expireStart(ctx context.Context, d jobs.Due) error {
+	err := s.options.Store.ExpireStart(ctx, d.JobID, d.Attempt())
+	var refusal *jobs.Refusal
+	if err != nil && !errors.As(err, &refusal) {
+		return err
+	}
+	return s.options.Store.Forget(ctx, d)
+}
+
+// race opens the next provider's attempt beside a silent one.
+func (s *Sweeper) race(ctx context.Context, d jobs.Due) error {
+	job, err := s.options.Store.Get(ctx, d.JobID)
+	var refusal *jobs.Refusal
+	if err != nil && !errors.As(err, &refusal) {
+		return err
+	}
+	if err == nil {
+		if policy := s.options.Reconciler.Policy(job.Route); policy != nil {
+			wakes, why, err := s.options.Store.Race(ctx, d.JobID, d.Attempt(), policy)
+			if err != nil && !errors.As(err, &refusal) {
+				return err
+			}
+			s.options.Log.InfoContext(ctx, "silent attempt raced", "job", d.JobID, "attempt", d.Attempt(),
+				"opened", len(wakes), "why_not", why)
+			for _, w := range wakes {
+				s.options.Reconciler.Waker.Wake(ctx, w)
+			}
+		}
+	}
+	return s.options.Store.Forget(ctx, d)
 }
 
 // ticket puts a failed job's ticket on the operator queue and takes the entry off.

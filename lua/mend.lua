@@ -1,0 +1,79 @@
+-- include: start
+-- mend compares one job's record with what must agree with it (I11): indexes,
+-- the due set, the key's own record, times to live. It decides nothing about the
+-- job; with repair it makes the rest follow the record.
+--
+-- ARGV 5 repair: 1 or 0
+--
+-- Answers {not_found} | {mended, problem, problem, …}.
+
+local repair = ARGV[5] == '1'
+
+if not load_job() then return { 'not_found' } end
+
+local found = { 'mended' }
+local function problem(what, mend, ...)
+  found[#found + 1] = what
+  if repair then mend(...) end
+end
+
+-- The state follows from the attempts; a final one stands by itself.
+local winner = given(job.completed_by)
+if job.state == 'succeeded' and not (winner and states[tonumber(winner)] == 'succeeded') then
+  found[#found + 1] = 'succeeded without a winner; nothing can mend that'
+end
+if not is_final(job.state) and job.state ~= state_of_attempts() then
+  problem('state is ' .. job.state .. ', its attempts say ' .. state_of_attempts(), function()
+    settle()
+    commit()
+  end)
+end
+
+for _, state in ipairs({ 'queued', 'running', 'unknown', 'succeeded', 'failed', 'cancelled' }) do
+  local index = PREFIX .. 'state:' .. state
+  local listed = redis.call('ZSCORE', index, job.id)
+  if listed and state ~= job.state then
+    problem('listed as ' .. state .. ', is ' .. job.state, redis.call, 'ZREM', index, job.id)
+  elseif not listed and state == job.state then
+    problem('not listed as ' .. state, redis.call, 'ZADD', index, text(job.created), job.id)
+  end
+end
+local owner = PREFIX .. 'owner:' .. job.owner_hash
+if not redis.call('ZSCORE', owner, job.id) then
+  problem('not listed for its owner', redis.call, 'ZADD', owner, text(job.created), job.id)
+end
+
+local key = PREFIX .. 'key:' .. job.key_hash
+local holder = redis.call('GET', key)
+if not holder then
+  problem('its key is free: a second job could be made for it', redis.call, 'SET', key, job.fingerprint .. ' ' .. job.id, 'NX')
+elseif string.match(holder, ' (%S+)$') ~= job.id then
+  found[#found + 1] = 'its key is held by ' .. string.match(holder, ' (%S+)$') .. '; nothing can mend that'
+end
+
+-- No key of a job that has not ended carries a TTL; every key of one that has does.
+for _, name in ipairs({ JOB, ATTEMPTS, EVENTS, key }) do
+  local ttl = redis.call('PTTL', name)
+  if not is_ended(job.state) and ttl >= 0 then
+    problem('a time to live on ' .. name .. ' though the job has not ended', redis.call, 'PERSIST', name)
+  elseif is_ended(job.state) and ttl == -1 then
+    local keep_for = KEEP_JOB
+    if name == key then keep_for = math.max(KEEP_JOB, KEEP_KEY) end
+    problem('no time to live on ' .. name .. ' though the job has ended', redis.call, 'PEXPIREAT', name, text(now + keep_for))
+  end
+end
+
+-- What must happen later is remembered.
+local function must_be_due(member, at)
+  if not redis.call('ZSCORE', DUE, member) then
+    problem('nothing due for ' .. member, redis.call, 'ZADD', DUE, text(at), member)
+  end
+end
+for n = 1, job.attempts do
+  if states[n] == 'starting' then must_be_due(due_name('wake', n), now) end
+  if states[n] == 'running' then must_be_due(due_name('lease', n), now) end
+end
+if is_ended(job.state) then
+  must_be_due('expire:' .. job.id .. ':' .. job.owner_hash, job.expires and tonumber(job.expires) or now + KEEP_JOB)
+end
+return found

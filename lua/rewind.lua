@@ -1,0 +1,48 @@
+-- include: settle
+-- rewind deals with a partition whose store went back in time (design §3). Every
+-- attempt that is starting or running may have been called in the future that
+-- was lost: all become unknown, in this one script, before any other verb runs.
+--
+-- KEYS 1 to 3 are not used here; the jobs are found through the state indexes.
+-- ARGV 5 the highest seq the process was given before
+--      6 how far seq jumps, so that this is done once, whoever notices
+--
+-- Answers {not_lower} | {rewound, attempts made unknown, jobs looked at}.
+
+local known, jump = tonumber(ARGV[5]), tonumber(ARGV[6])
+
+if tonumber(redis.call('GET', SEQ) or '0') >= known then return { 'not_lower' } end
+redis.call('SET', SEQ, text(known + jump))
+redis.call('INCR', PREFIX .. 'epoch')
+
+local suspected, looked = 0, 0
+
+local function suspect(n)
+  local from = states[n]
+  move_attempt(n, 'unknown')
+  set_attempt(n, 'reason', 'store_rewound')
+  set_attempt(n, 'unknown_at', now)
+  set_attempt(n, 'effect', 'unknown')
+  -- An attempt that was never claimed as far as this store knows may have been:
+  -- what comes of it is entitled under the version it would have been claimed at.
+  if from == 'starting' then set_attempt(n, 'fence', job.version) end
+  redis.call('ZREM', DUE, due_name('wake', n), due_name('lease', n), due_name('start', n))
+  remind('lookup', n, now)
+  event('rewind', n, from, 'unknown', 'store_rewound')
+  suspected = suspected + 1
+end
+
+for _, state in ipairs({ 'queued', 'running' }) do
+  for _, id in ipairs(redis.call('ZRANGE', PREFIX .. 'state:' .. state, 0, -1)) do
+    turn_to(id)
+    if load_job() then
+      looked = looked + 1
+      for n = 1, job.attempts do
+        if states[n] == 'starting' or states[n] == 'running' then suspect(n) end
+      end
+      settle()
+      commit()
+    end
+  end
+end
+return { 'rewound', text(suspected), text(looked) }

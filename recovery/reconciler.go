@@ -1,0 +1,232 @@
+package recovery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"onejob/jobs"
+	"onejob/providers"
+)
+
+// Provider is a configured provider as it is asked about attempts.
+type Provider struct {
+	providers.Provider
+	Name     string
+	Timeout  time.Duration
+	Deadline time.Duration
+	// Window is for how long after a create a repetition under the same key is
+	// deduped; 0: it is not, and nothing is ever repeated.
+	Window time.Duration
+	// AbsentProves: an attempt it does not know never reached it.
+	AbsentProves bool
+}
+
+// Answerable tells whether there is a way to ask about an attempt.
+func (p Provider) Answerable() bool {
+	_, lookup := p.Provider.(providers.Lookuper)
+	return lookup || p.Window > 0
+}
+
+// Waker wakes attempts; package tasks has it.
+type Waker interface {
+	Wake(ctx context.Context, w jobs.Wake)
+}
+
+// Reconciler settles unknown attempts by asking their providers: found is
+// finalized, refused is failed, both under the attempt's own fence; absent proves
+// nothing and an outage changes nothing (design §5).
+type Reconciler struct {
+	Store     *jobs.Store
+	Waker     Waker
+	Providers map[string]Provider
+	Policy    func(route string) *jobs.Policy
+	Log       *slog.Logger
+
+	asking sync.WaitGroup
+	once   sync.Once
+	turns  chan struct{}
+}
+
+// Limits of asking.
+const (
+	askAtOnce = 16
+	askTime   = 30 * time.Second
+)
+
+// start runs ask in the background, at most askAtOnce at a time: a provider that
+// does not answer must not hold up the sweep. Without a free turn nothing is
+// done; the entry comes up again.
+func (r *Reconciler) start(ctx context.Context, d jobs.Due, ask func(context.Context, jobs.Due) error) {
+	r.once.Do(func() { r.turns = make(chan struct{}, askAtOnce) })
+	select {
+	case r.turns <- struct{}{}:
+	default:
+		return
+	}
+	r.asking.Go(func() {
+		defer func() { <-r.turns }()
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		if err := ask(ctx, d); err != nil && ctx.Err() == nil {
+			r.Log.WarnContext(ctx, "asking the provider failed; it is asked again",
+				"kind", d.Kind, "job", d.JobID, "attempt", d.Attempt(), "provider", d.Provider, "error", err)
+		}
+	})
+}
+
+// Wait waits for the questions under way.
+func (r *Reconciler) Wait() { r.asking.Wait() }
+
+// lookup asks what became of an unknown attempt.
+func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
+	provider, ok := r.Providers[d.Provider]
+	if !ok || !provider.Answerable() {
+		return r.Store.Forget(ctx, d)
+	}
+	job, attempt, err := r.read(ctx, d)
+	if err != nil || attempt == nil || attempt.State != jobs.AttemptUnknown {
+		return errors.Join(err, r.forgetUnless(ctx, d, err))
+	}
+	outcome := r.ask(ctx, provider, job, attempt)
+	if outcome.Reason == providers.ReasonLookupAbsent && provider.AbsentProves && time.Now().After(attempt.Deadline.Go()) {
+		outcome = providers.NeverArrived()
+	}
+	return r.apply(ctx, job, attempt, outcome)
+}
+
+func (r *Reconciler) forgetUnless(ctx context.Context, d jobs.Due, err error) error {
+	if err != nil {
+		return nil
+	}
+	return r.Store.Forget(ctx, d)
+}
+
+// read gives the job and attempt of an entry; nil when they are not there.
+func (r *Reconciler) read(ctx context.Context, d jobs.Due) (*jobs.Job, *jobs.Attempt, error) {
+	job, err := r.Store.Get(ctx, d.JobID)
+	var refusal *jobs.Refusal
+	if errors.As(err, &refusal) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return job, job.Attempt(d.Attempt()), nil
+}
+
+// ask looks the attempt up or, where the provider dedupes, asks for it again
+// under the same key, inside the window only.
+func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs.Attempt) providers.Outcome {
+	if lookuper, ok := p.Provider.(providers.Lookuper); ok {
+		return lookuper.Lookup(ctx, providers.Ref{JobID: job.ID, AttemptID: a.ID, Handle: a.Handle})
+	}
+	within := func() error {
+		if time.Now().After(created(p, a).Add(p.Window)) {
+			return providers.ErrNotEntitled
+		}
+		return nil
+	}
+	if within() != nil {
+		return providers.LookupFailed("the time in which the provider dedupes is over")
+	}
+	return providers.Repeated(p.Execute(ctx, &providers.Call{
+		JobID: job.ID, AttemptID: a.ID, Try: tryOf(job, a), Input: job.Input, Params: job.Params,
+		NotAfter: created(p, a).Add(p.Window), Wire: providers.NewWire(within),
+	}))
+}
+
+// created is the earliest moment the create can have left: its claim.
+func created(p Provider, a *jobs.Attempt) time.Time {
+	if a.Deadline.IsZero() {
+		return a.CreatedAt.Go()
+	}
+	return a.Deadline.Go().Add(-p.Deadline)
+}
+
+func tryOf(job *jobs.Job, of *jobs.Attempt) int {
+	try := 0
+	for _, a := range job.Attempts {
+		if a.Provider == of.Provider && a.Number <= of.Number {
+			try++
+		}
+	}
+	return try
+}
+
+// apply makes of what was learnt what it is worth.
+func (r *Reconciler) apply(ctx context.Context, job *jobs.Job, a *jobs.Attempt, o providers.Outcome) error {
+	ending := jobs.Ending{JobID: job.ID, Attempt: a.Number, Effect: string(o.Effect), Actor: "reconciler", Op: jobs.NewOp()}
+	if o.Evidence.BytesWritten > 0 {
+		ending.Evidence, _ = json.Marshal(o.Evidence)
+	}
+	var reported jobs.Reported
+	var err error
+	switch o.Kind {
+	case providers.Succeeded:
+		reported, err = r.Store.Finalize(ctx, ending, o.Result, o.Usage)
+	case providers.Failed:
+		reported, err = r.Store.Fail(ctx, ending, r.failure(job, o))
+	case providers.Accepted:
+		return r.Store.Look(ctx, job.ID, a.Number, "running")
+	default:
+		return r.Store.Look(ctx, job.ID, a.Number, o.Reason+": "+o.Message)
+	}
+	if err != nil {
+		return err
+	}
+	r.Log.InfoContext(ctx, "unknown attempt settled", "job", job.ID, "attempt", a.Number, "owner", job.Owner,
+		"provider", a.Provider, "outcome", o.Kind, "reason", o.Reason, "late", reported.Late, "state", reported.State)
+	for _, w := range reported.Wakes {
+		r.Waker.Wake(ctx, w)
+	}
+	return nil
+}
+
+func (r *Reconciler) failure(job *jobs.Job, o providers.Outcome) jobs.Failure {
+	policy := r.Policy(job.Route)
+	if policy == nil { // the route has left the configuration: nothing follows
+		return jobs.Failure{Reason: o.Reason, Message: o.Message, Policy: &jobs.Policy{}}
+	}
+	return jobs.Failure{
+		Reason: o.Reason, Message: o.Message, Retryable: o.Retryable, RetryAfter: o.RetryAfter, Policy: policy,
+	}
+}
+
+// settle fails an attempt of which no answer can come any more, as the operator
+// has declared.
+func (r *Reconciler) settle(ctx context.Context, d jobs.Due) error {
+	job, attempt, err := r.read(ctx, d)
+	if err != nil {
+		return err
+	}
+	if attempt != nil && attempt.State == jobs.AttemptUnknown {
+		if err := r.apply(ctx, job, attempt, providers.Settled()); err != nil {
+			return err
+		}
+	}
+	return r.Store.Forget(ctx, d)
+}
+
+// cancel asks the provider to stop a call that is not wanted any more.
+func (r *Reconciler) cancel(ctx context.Context, d jobs.Due) error {
+	job, attempt, err := r.read(ctx, d)
+	if err != nil {
+		return err
+	}
+	canceler, ok := r.Providers[d.Provider].Provider.(providers.Canceler)
+	if !ok || attempt == nil {
+		return r.Store.Forget(ctx, d)
+	}
+	if err := canceler.Cancel(ctx, providers.Ref{JobID: job.ID, AttemptID: attempt.ID, Handle: attempt.Handle}); err != nil {
+		return fmt.Errorf("asking %s to cancel: %w", d.Provider, err)
+	}
+	if err := r.Store.Note(ctx, job.ID, attempt.Number, "cancel_asked", "the provider was asked to cancel"); err != nil {
+		return err
+	}
+	return r.Store.Forget(ctx, d)
+}
