@@ -90,7 +90,7 @@ func TestLookup(t *testing.T) {
 	}{
 		{"found", `{"object":"list","data":[` + completed + `]}`, 200, providers.Succeeded, ""},
 		{"absent", `{"object":"list","data":[]}`, 200, providers.Unknown, providers.ReasonLookupAbsent},
-		{"not served", `{"error":{"message":"no"}}`, 404, providers.Unknown, providers.ReasonLookupAbsent},
+		{"not served", `{"error":{"message":"no"}}`, 404, providers.Unknown, providers.ReasonLookupFailed},
 		{"broken", `{"error":{"message":"no"}}`, 500, providers.Unknown, providers.ReasonLookupFailed},
 		{"no list", `7`, 200, providers.Unknown, providers.ReasonLookupFailed},
 	} {

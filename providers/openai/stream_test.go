@@ -257,5 +257,5 @@ func TestEndlessStream(t *testing.T) {
 	})
 	<-done
 	require.Equal(t, providers.ReasonResultTooLarge, o.Reason, o.Message)
-	require.Less(t, sent, providers.MaxStream+32<<20)
+	require.Less(t, sent, providers.MaxResult+24<<20)
 }
