@@ -122,18 +122,3 @@ func secure(next echo.HandlerFunc) echo.HandlerFunc {
 		return next(c)
 	}
 }
-
-// headAsGet answers HEAD wherever GET is answered (RFC 9110 §9.3.2); net/http
-// leaves the body out. Streams are not for it: they would never end.
-func headAsGet(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if r := c.Request(); r.Method == http.MethodHead {
-			get := r.Clone(r.Context())
-			get.Method = http.MethodGet
-			get.Header.Del("Accept")
-			get.Header.Del("Prefer")
-			c.SetRequest(get)
-		}
-		return next(c)
-	}
-}

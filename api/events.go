@@ -23,14 +23,15 @@ func (s *Server) showEvents(c echo.Context, who auth.Identity) error {
 	if err != nil {
 		return err
 	}
-	if p := checkParams(c.QueryParams(), eventParams); p != nil {
-		return p
-	}
-	limit, p := limitOf(c.QueryParams(), defaultEvents, maxEvents)
+	params, p := queryOf(c.Request(), eventParams)
 	if p != nil {
 		return p
 	}
-	after := c.QueryParam("after")
+	limit, p := limitOf(params, defaultEvents, maxEvents)
+	if p != nil {
+		return p
+	}
+	after := params.Get("after")
 	if wantsStream(c.Request().Header) {
 		if last := c.Request().Header.Get("Last-Event-Id"); last != "" {
 			after = last // of a connection that broke off: the newer of the two

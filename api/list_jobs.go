@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,7 +31,11 @@ var listParams = []string{"state", "route", "idempotency_key", "owner", "limit",
 
 // listJobs is GET /v1/jobs: newest first.
 func (s *Server) listJobs(c echo.Context, who auth.Identity) error {
-	query, p := jobQuery(c.QueryParams(), who)
+	params, p := queryOf(c.Request(), listParams)
+	if p != nil {
+		return p
+	}
+	query, p := jobQuery(params, who)
 	if p != nil {
 		return p
 	}
@@ -48,11 +53,10 @@ func (s *Server) listJobs(c echo.Context, who auth.Identity) error {
 }
 
 func jobQuery(params url.Values, who auth.Identity) (jobs.Query, *Problem) {
-	q := jobs.Query{}
-	if p := checkParams(params, listParams); p != nil {
-		return q, p
+	q := jobs.Query{
+		State: jobs.State(params.Get("state")), Route: params.Get("route"),
+		After: params.Get("after"), Owner: params.Get("owner"),
 	}
-	q.State, q.Route, q.After, q.Owner = jobs.State(params.Get("state")), params.Get("route"), params.Get("after"), params.Get("owner")
 	if params.Has("state") && !q.State.Valid() {
 		return q, newProblem(&problemRequestInvalid, "There is no state %q.", clip(string(q.State))).at("state", stateNames()...)
 	}
@@ -80,18 +84,22 @@ func ownerFilter(asked string, who auth.Identity) (string, *Problem) {
 	return who.Owner, nil
 }
 
-// checkParams refuses parameters that are not known, or sent twice: a filter
-// that is silently ignored answers another question.
-func checkParams(params url.Values, allowed []string) *Problem {
-	for name, values := range params {
+// queryOf reads the query parameters. It refuses what it does not know and what
+// is sent twice: a filter that is silently ignored answers another question.
+func queryOf(r *http.Request, allowed []string) (url.Values, *Problem) {
+	params, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, newProblem(&problemRequestInvalid, "The query cannot be read.").because(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if !slices.Contains(allowed, name) {
-			return newProblem(&problemRequestInvalid, "The query parameter %q is not known.", clip(name)).at(clip(name), allowed...)
+			return nil, newProblem(&problemRequestInvalid, "The query parameter %q is not known.", clip(name)).at(clip(name), allowed...)
 		}
-		if len(values) > 1 {
-			return newProblem(&problemRequestInvalid, "The query parameter %s was sent %d times.", name, len(values)).at(name)
+		if n := len(params[name]); n > 1 {
+			return nil, newProblem(&problemRequestInvalid, "The query parameter %s was sent %d times.", name, n).at(name)
 		}
 	}
-	return nil
+	return params, nil
 }
 
 func limitOf(params url.Values, normal, most int) (int, *Problem) {

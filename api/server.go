@@ -59,13 +59,20 @@ func newServer(config Config) *Server {
 	s := &Server{config: config.withDefaults(), echo: echo.New(), stopping: make(chan struct{})}
 	s.metrics = newMetrics(s.config.Registry)
 	s.echo.HTTPErrorHandler = s.answerError
-	s.echo.Pre(headAsGet)
 	s.echo.Use(s.observe, s.recoverPanics, secure)
 	return s
 }
 
-// ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+// ServeHTTP answers one request. HEAD is answered wherever GET is (RFC 9110
+// §9.3.2); net/http, which still knows the method, leaves the body out.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead {
+		r = r.Clone(r.Context())
+		r.Method = http.MethodGet
+		r.Header.Del("Accept") // an event stream would never end
+	}
+	s.echo.ServeHTTP(w, r)
+}
 
 // Mount serves h at prefix and everything below it, for all methods. h does its
 // own authentication. Mount before serving.
@@ -73,6 +80,9 @@ func (s *Server) Mount(prefix string, h http.Handler) {
 	s.echo.Any(prefix, echo.WrapHandler(h))
 	s.echo.Any(prefix+"/*", echo.WrapHandler(h))
 }
+
+// Routes lists the calls that are served.
+func (s *Server) Routes() []*echo.Route { return s.echo.Routes() }
 
 // HTTP returns a server for addr whose limits fit this API: a client has 10 s
 // for its headers and 64 KiB, and there is no limit on how long an answer takes,

@@ -56,7 +56,9 @@ func (s *Server) accepted(c echo.Context, submitted jobs.Submitted) error {
 }
 
 // knownOr answers a request that the configuration of today refuses: with its
-// job if the key made one when it was still good, else with the refusal.
+// job, or its conflict, if the key is known from when the route was still good;
+// else with the refusal. The store compares the fingerprints, as always: a key
+// that is held makes no new job, and it is held for longer than its record.
 func (s *Server) knownOr(c echo.Context, who auth.Identity, key string, r *submitRequest, refusal *Problem) error {
 	ctx, cancel := reading(c.Request().Context())
 	defer cancel()
@@ -67,9 +69,10 @@ func (s *Server) knownOr(c echo.Context, who auth.Identity, key string, r *submi
 	if len(page.Jobs) == 0 {
 		return refusal
 	}
-	job := page.Jobs[0]
-	if job.Fingerprint != r.Fingerprint {
-		return refused(&jobs.Refusal{Code: jobs.CodeConflict, JobID: job.ID})
+	r.Provider = page.Jobs[0].Provider
+	submitted, err := s.record(c, who, key, r)
+	if err != nil {
+		return err
 	}
-	return s.accepted(c, jobs.Submitted{Job: job})
+	return s.accepted(c, submitted)
 }

@@ -65,6 +65,7 @@ func TestOneMistake(t *testing.T) {
 		"twice":                 {"drain: 1s\ndrain: 2s", `drain: this key is here twice; keep one of it and of line 3`},
 		"twice inside":          {`redis: {url: "redis://a:1", url: "redis://b:1"}`, `redis.url: this key is here twice; keep one of it and of line 3`},
 		"merge key":             {`redis: {<<: {url: x}}`, `redis: a key that is not plain text; keys are names; merge keys (<<) are not read`},
+		"key of nothing":        {`redis: {~: x}`, `redis: a key that is not plain text; keys are names; merge keys (<<) are not read`},
 		"key of a list":         {`redis: {[a]: x}`, `redis: a key that is not plain text; keys are names; merge keys (<<) are not read`},
 		"variable not there":    {`drain: ${GONE}`, `drain: the environment has no GONE; set it, or write the value into the file`},
 		"variables not there":   {`drain: ${GONE}${SET}${AWAY}`, `drain: the environment has no GONE, AWAY; set it, or write the value into the file`},
@@ -129,6 +130,7 @@ func TestOneMistakeInAProvider(t *testing.T) {
 		"header X-Onejob":    {httpType + `, headers: {X-Onejob-Job: z}`, `headers.X-Onejob-Job: onejob sets this header itself; leave it out`},
 		"header of lines":    {httpType + `, headers: {X-A: "a\nb"}`, `headers.X-A: holds control characters; want one line of text`},
 		"api key of lines":   {`type: openai, model: m, api_key: "k\n"`, `api_key: holds blanks or control characters; it is sent in a header: take line breaks and blanks around it away`},
+		"api key of two":     {`type: openai, model: m, api_key: "k\nk"`, `api_key: holds blanks or control characters; it is sent in a header: take line breaks and blanks around it away`},
 		"api key with blank": {`type: openai, model: m, api_key: " k"`, `api_key: holds blanks or control characters; it is sent in a header: take line breaks and blanks around it away`},
 	}
 	for name, test := range tests {

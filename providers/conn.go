@@ -59,8 +59,11 @@ func (c *conn) Write(p []byte) (int, error) {
 		}
 		call.left.Store(true)
 	}
+	// Counted before, because an answer can be here before Write returns: what is
+	// said to be written is never less than what was.
+	call.wire.Wrote(len(p))
 	n, err := c.Conn.Write(p)
-	call.wire.Wrote(n)
+	call.wire.Wrote(n - len(p))
 	if err != nil && n == 0 {
 		call.wire.Unwritten()
 	}

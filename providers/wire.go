@@ -125,7 +125,8 @@ func (w *Wire) unsent() bool {
 // connection then took none (Unwritten): Evidence tells.
 func (w *Wire) Sent() <-chan struct{} { return w.sent }
 
-// Wrote records n bytes handed to the connection.
+// Wrote records n bytes handed to the connection; a negative n takes back what
+// it turned out not to have taken.
 func (w *Wire) Wrote(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

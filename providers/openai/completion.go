@@ -78,6 +78,15 @@ func (c *completion) addChoice(part map[string]json.RawMessage) error {
 	return ch.message.add(delta)
 }
 
+// size is the number of bytes of text received so far.
+func (c *completion) size() int {
+	size := 0
+	for _, ch := range c.choices {
+		size += ch.message.size
+	}
+	return size
+}
+
 // keepLogprobs appends the lists in logprobs, which come piece by piece.
 func keepLogprobs(into, part map[string]json.RawMessage) {
 	var have, more map[string][]json.RawMessage

@@ -13,6 +13,7 @@ type message struct {
 	other map[string]json.RawMessage
 	tools []*toolCall
 	call  *toolCall // the older function_call
+	size  int       // bytes of all text so far
 }
 
 // toolCall is a call the model asks for; its arguments come in pieces.
@@ -61,6 +62,7 @@ func (m *message) addMember(name string, value json.RawMessage) error {
 		}
 		for _, d := range deltas {
 			m.tool(d).add(d.Function)
+			m.size += len(d.Function.Name) + len(d.Function.Arguments)
 		}
 		return nil
 	case "function_call":
@@ -72,6 +74,7 @@ func (m *message) addMember(name string, value json.RawMessage) error {
 			m.call = &toolCall{}
 		}
 		m.call.add(part)
+		m.size += len(part.Name) + len(part.Arguments)
 		return nil
 	}
 	var piece string
@@ -89,6 +92,7 @@ func (m *message) addMember(name string, value json.RawMessage) error {
 		m.text[name] = &strings.Builder{}
 	}
 	m.text[name].WriteString(piece)
+	m.size += len(piece)
 	return nil
 }
 

@@ -199,5 +199,10 @@ func (p *provider) lookup(ctx context.Context, ref providers.Ref) providers.Outc
 		a.Body = list.Data[0]
 		return understand(a, false)
 	}}
-	return looked.Outcome(seen.result(err))
+	found := seen.result(err)
+	if found.Status == http.StatusNotFound {
+		// An empty list says absent; a 404 says that there are no such lists here.
+		return providers.LookupFailed("HTTP 404")
+	}
+	return looked.Outcome(found)
 }

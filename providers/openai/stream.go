@@ -44,6 +44,10 @@ func readStream(resp *http.Response, wire *providers.Wire) providers.Answer {
 			a.Body = nil // understand calls it unreadable
 			return a
 		}
+		if whole.size() > providers.MaxResult {
+			a.Oversize = true // it can only grow
+			return a
+		}
 	}
 	if err := events.Err(); err != nil {
 		a.Oversize = errors.Is(err, providers.ErrOversize)
