@@ -42,8 +42,8 @@ func refusalProblem(r *jobs.Refusal) *Problem {
 		return newProblem(&problemAttemptSettled, "Attempt %d is %s.", r.Attempt, r.AttemptState)
 	case jobs.CodeNotUnknown:
 		return newProblem(&problemAttemptNotUnknown, "Attempt %d is %s, not unknown.", r.Attempt, r.AttemptState)
-	case jobs.CodeAttemptsLeft:
-		return newProblem(&problemAttemptsSpent, "The route allows no further attempt without a person asking.")
+	case jobs.CodeExpiring:
+		return noSuchJob() // as good as gone
 	}
 	return newProblem(&problemInternal, "The store refused for a reason this version does not know.")
 }

@@ -41,6 +41,8 @@ type App struct {
 	waker      *tasks.Waker
 	metrics    *metrics
 	durability Durability
+	clockwork  *jobs.Clockwork
+	look       lookout
 	workers    *workers
 	api        *api.Server
 	http       *http.Server
@@ -125,6 +127,7 @@ func (a *App) Start(ctx context.Context) error {
 	drain := a.cfg.Drain
 	a.store = jobs.NewStore(a.rdb, jobs.Options{
 		KeepJob: a.cfg.Retention.Job, KeepKey: a.cfg.Retention.Key, Lease: a.cfg.Lease,
+		WaitReplicas: a.cfg.Redis.WaitReplicas, Clockwork: a.clockwork,
 	})
 	// Longer than any call: asynq giving a call up would not end it.
 	a.queue = tasks.NewQueue(a.rdb, func(provider string) time.Duration {
@@ -145,6 +148,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 	}
 	a.serve()
+	a.look.start(a.rdb)
 	return nil
 }
 
@@ -160,7 +164,8 @@ func (a *App) connect(ctx context.Context) error {
 		target.URL = "redis://" + server.Addr() + "/0"
 	}
 	a.redis = connection{target}
-	rdb, err := a.redis.client()
+	a.clockwork = jobs.NewClockwork(a.rewound)
+	rdb, err := a.redis.watched(a.clockwork.OnConnect)
 	if err != nil {
 		return err
 	}
@@ -233,7 +238,7 @@ func (a *App) routes() map[string]api.Route {
 
 // ready tells whether the process can do its work: the store answers.
 func (a *App) ready(ctx context.Context) api.Readiness {
-	r := api.Readiness{Ready: true, Durability: string(a.durability)}
+	r := api.Readiness{Ready: true, Durability: string(a.durability), Notes: a.look.notes(time.Now())}
 	if err := a.rdb.Ping(ctx).Err(); err != nil {
 		r.Ready = false
 		r.Reasons = append(r.Reasons, "Redis does not answer: "+err.Error())
@@ -256,6 +261,7 @@ func (a *App) Close() error {
 	} else if a.listener != nil {
 		errs = append(errs, a.listener.Close())
 	}
+	a.look.stop()
 	if a.workers != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), a.cfg.Drain)
 		errs = append(errs, a.workers.stop(ctx))

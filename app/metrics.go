@@ -14,6 +14,7 @@ type metrics struct {
 	attempts *prometheus.CounterVec
 	late     *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	rewound  prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -28,6 +29,9 @@ func newMetrics() *metrics {
 		late: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "onejob_late_results_discarded_total", Help: "Outcomes that came after the slot was taken or the attempt revoked.",
 		}, []string{"provider", "reason"}),
+		rewound: with.NewCounter(prometheus.CounterOpts{
+			Name: "onejob_store_rewound_total", Help: "Partitions found to have gone back in time.",
+		}),
 		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "onejob_attempt_seconds", Help: "Time from claim to outcome, by provider.",
 			Buckets: []float64{.01, .05, .1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600},

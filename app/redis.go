@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/alicebob/miniredis/v2"
@@ -24,11 +25,16 @@ func (c connection) MakeRedisClient() any {
 	return client
 }
 
-func (c connection) client() (redis.UniversalClient, error) {
+func (c connection) client() (redis.UniversalClient, error) { return c.watched(nil) }
+
+// watched is a client whose new connections are shown to onConnect before they
+// are used.
+func (c connection) watched(onConnect func(context.Context, *redis.Conn) error) (redis.UniversalClient, error) {
 	options, err := c.options()
 	if err != nil {
 		return nil, err
 	}
+	options.OnConnect = onConnect
 	return redis.NewUniversalClient(options), nil
 }
 

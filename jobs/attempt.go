@@ -39,6 +39,7 @@ type Attempt struct {
 	Certificate string          `json:"certificate,omitempty"` // allowed the fail-over to this provider
 	Usage       json.RawMessage `json:"usage,omitempty"`
 	LateResult  *LateResult     `json:"late_result,omitempty"`
+	Lookup      *Lookup         `json:"lookup,omitempty"`
 	CreatedAt   Time            `json:"created_at"`
 	NotBefore   Time            `json:"not_before,omitzero"`
 	SentAt      Time            `json:"sent_at,omitzero"`
@@ -57,6 +58,14 @@ type LateResult struct {
 	Bytes  int64  `json:"bytes"`
 	At     Time   `json:"at"`
 	Reason string `json:"reason"`
+}
+
+// Lookup is what asking the provider about an unknown attempt has said, most
+// recently.
+type Lookup struct {
+	Said  string `json:"said"`
+	At    Time   `json:"at"`
+	Times int    `json:"times"`
 }
 
 // AttemptID is the id of attempt n of a job.

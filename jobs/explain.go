@@ -28,6 +28,31 @@ func explain(job *Job, code string, fields map[string]string) *Error {
 
 func retryCall(job *Job) string { return "POST /v1/jobs/" + job.ID + "/attempts" }
 
+// Answers to "why (not)?" in Next.
+const (
+	whySucceeded  = "job_succeeded"      // it has its result; there is nothing to try again
+	whyCancelled  = "job_cancelled"      // a person ended it, for good
+	whyFailed     = "job_failed"         // definite: nobody is at it any more
+	whyUnresolved = "attempt_unresolved" // an attempt is not settled; see blocked_by
+)
+
+// nextOf says whether another attempt may be opened now, by the rules of open.lua.
+func nextOf(job *Job) *Next {
+	switch job.State {
+	case Succeeded:
+		return &Next{Why: whySucceeded}
+	case Cancelled:
+		return &Next{Why: whyCancelled}
+	case Failed:
+		return &Next{Allowed: true, Why: whyFailed, Call: retryCall(job)}
+	}
+	next := &Next{Why: whyUnresolved}
+	if job.BlockedBy != nil && len(job.BlockedBy.Actions) > 0 {
+		next.Call = job.BlockedBy.Actions[0]
+	}
+	return next
+}
+
 // blockOf says which attempt holds back the next one; nil when none is open. An
 // unknown attempt comes first, for it is the one that may need somebody.
 func blockOf(job *Job) *Block {

@@ -56,6 +56,7 @@ type Job struct {
 	CompletedBy    int             `json:"completed_by,omitempty"` // number of the winning attempt
 	Error          *Error          `json:"error,omitempty"`
 	BlockedBy      *Block          `json:"blocked_by,omitempty"`
+	Next           *Next           `json:"next"`
 	Hold           string          `json:"hold,omitempty"` // why nothing starts although it could: an operator archived its wake-up
 	Attempts       []Attempt       `json:"attempts"`
 	CreatedAt      Time            `json:"created_at"`
@@ -84,6 +85,13 @@ type Error struct {
 	Message string `json:"message"`
 	Attempt int    `json:"attempt,omitempty"`
 	Hint    string `json:"hint,omitempty"`
+}
+
+// Next answers: may this be tried again, and why (not)?
+type Next struct {
+	Allowed bool   `json:"allowed"`        // another attempt may be opened now
+	Why     string `json:"why"`            // one of the words of explain.go
+	Call    string `json:"call,omitempty"` // what to do: the call that opens it, or the first thing that may be done instead
 }
 
 // Block says what holds back the next attempt, and what may be done about it.

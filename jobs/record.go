@@ -118,6 +118,7 @@ func decodeJob(fields, attempts map[string]string) (*Job, error) {
 	}
 	job.Attempts = decodeAttempts(job.ID, attempts)
 	job.BlockedBy = blockOf(job)
+	job.Next = nextOf(job)
 	return job, nil
 }
 
@@ -153,6 +154,9 @@ func decodeAttempt(jobID string, n int, f map[string]string) Attempt {
 	}
 	if a.Effect == "" {
 		a.Effect = effectOf(&a)
+	}
+	if f["lookup"] != "" {
+		a.Lookup = &Lookup{Said: f["lookup"], At: moment(f["looked_at"]), Times: int(num(f["lookups"]))}
 	}
 	if f["late_sha256"] != "" {
 		a.LateResult = &LateResult{

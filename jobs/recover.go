@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"onejob/lua"
 )
@@ -62,3 +63,6 @@ func (s *Store) Mend(ctx context.Context, jobID string, repair bool) ([]string, 
 	}
 	return found[1:], nil
 }
+
+// Unmendable tells whether a problem Mend found cannot be repaired.
+func Unmendable(problem string) bool { return strings.HasSuffix(problem, "nothing can mend that") }

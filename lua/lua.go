@@ -33,6 +33,7 @@ var (
 	Hold        = load("hold")
 	Race        = load("race")
 	Look        = load("look")
+	Note        = load("note")
 	Rewind      = load("rewind")
 	Mend        = load("mend")
 	ExpireStart = load("expire_start")
