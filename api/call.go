@@ -64,7 +64,7 @@ func (s *Server) logAnswer(c echo.Context, known *call, took time.Duration) {
 		attrs = append(attrs, slog.String("job", known.jobID))
 	}
 	level := slog.LevelInfo
-	if !strings.HasPrefix(c.Path(), "/v1/") {
+	if !strings.HasPrefix(c.Path(), "/v1/") && c.Request().Method == http.MethodGet {
 		level = slog.LevelDebug // probes and pages come all the time
 	}
 	s.config.Log.LogAttrs(c.Request().Context(), level, "request answered", attrs...)

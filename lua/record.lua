@@ -113,7 +113,7 @@ local function load_attempt(n)
   local a = { number = n, state = states[n], provider = providers[n] }
   for i, name in ipairs(ATTEMPT_FIELDS) do a[name] = values[i] or nil end
   a.fence, a.lease, a.deadline = tonumber(a.fence), tonumber(a.lease), tonumber(a.deadline)
-  a.not_before = tonumber(a.not_before)
+  a.not_before, a.unknown_at = tonumber(a.not_before), tonumber(a.unknown_at)
   return a
 end
 

@@ -1,0 +1,97 @@
+# `make` alone lists what can be made, from the comments after the targets.
+
+GOLANGCI_LINT_VERSION = 2.15.0
+GOFUMPT_VERSION       = 0.12.0
+
+# How long `make test` may take, and one package of it.
+TEST_LIMIT      ?= 15m
+PACKAGE_LIMIT   ?= 14m
+# How long `make fuzz` spends on each fuzz target.
+FUZZ_TIME       ?= 30s
+# What `onejob version` says of a binary made by `make build`.
+VERSION         ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+TOOLS = $(CURDIR)/.tools
+BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+
+.DEFAULT_GOAL := help
+.PHONY: help build dev demo test check cover fuzz clean
+.PHONY: needs-go needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
+
+help: ## List what can be made (this list)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: needs-go ## Build ./onejob, a static binary
+	$(BUILD) -o onejob ./cmd/onejob
+
+dev: needs-go ## Run everything in one process with an embedded Redis
+	go run ./cmd/onejob dev
+
+demo: needs-go ## Play the four fractures in the terminal, in under 30 s
+	go run ./cmd/onejob demo
+
+test: needs-go needs-redis needs-node ## Install what the tests need and run them all, with -race (at most 15 minutes)
+	go vet ./...
+	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) ./...
+
+check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting, import direction, Lua, go.mod; installs its tools in .tools
+	@unformatted=$$($(TOOLS)/gofumpt -l .); \
+	if [ -n "$$unformatted" ]; then echo "not formatted by gofumpt:"; echo "$$unformatted"; exit 1; fi
+	$(TOOLS)/golangci-lint run ./...
+	.ci/lua $(TOOLS)/lua
+	go mod tidy -diff
+	go mod verify
+	@for script in .ci/*; do bash -n $$script; done
+
+cover: needs-go needs-redis needs-node ## Run the tests and say how much of the code they reach
+	ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out ./...
+	@go tool cover -func=cover.out | tail -n 1
+	@echo "go tool cover -html=cover.out shows it line by line"
+
+fuzz: needs-go ## Run every fuzz target for FUZZ_TIME (30s)
+	@grep -rhoE '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' . | sort -u | grep -q . || echo "no fuzz targets"
+	@for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
+		for target in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' $$file); do \
+			echo "$$target in $$(dirname $$file), $(FUZZ_TIME)"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) ./$$(dirname $$file) || exit 1; \
+		done; \
+	done
+
+clean: ## Remove what make made here, its tools too
+	rm -rf onejob cover.out .tools e2e/node/node_modules
+
+# What the targets need. Nothing is installed outside this directory but
+# redis-server, luac5.1 and luacheck, from the system's own packages.
+
+# timeout is in coreutils; where it is missing, go test's own limit remains.
+LIMITED = $(shell command -v timeout >/dev/null && echo "timeout -k 10s $(TEST_LIMIT)")
+
+needs-go:
+	@command -v go >/dev/null || { echo "Go is missing: install the version that go.mod names, or newer."; exit 1; }
+
+needs-redis:
+	@.ci/packages redis-server redis-server
+	@cc=$$(go env CC); command -v $${cc%% *} >/dev/null || { echo "a C compiler ($$cc) is missing: the race detector needs one."; exit 1; }
+
+# The end-to-end tests talk to a server from npm that nobody here wrote.
+needs-node:
+	@if [ -f e2e/node/package-lock.json ]; then \
+		command -v npm >/dev/null || { echo "node and npm are missing: the end-to-end tests talk to a server written in it. Install Node.js 20 or newer."; exit 1; }; \
+		if [ ! -e e2e/node/node_modules/.package-lock.json ] || [ e2e/node/package-lock.json -nt e2e/node/node_modules/.package-lock.json ]; then \
+			echo "npm ci in e2e/node"; cd e2e/node && npm ci --no-audit --no-fund --loglevel=error; \
+		fi; \
+	fi
+
+needs-lua:
+	@.ci/packages luac5.1 lua5.1
+	@.ci/packages luacheck lua-check
+
+needs-golangci-lint:
+	@$(TOOLS)/golangci-lint version 2>/dev/null | grep -qF "version $(GOLANGCI_LINT_VERSION) " || { \
+		echo "installing golangci-lint $(GOLANGCI_LINT_VERSION) in .tools"; \
+		GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT_VERSION); }
+
+needs-gofumpt:
+	@$(TOOLS)/gofumpt -version 2>/dev/null | grep -qF "v$(GOFUMPT_VERSION) " || { \
+		echo "installing gofumpt $(GOFUMPT_VERSION) in .tools"; \
+		GOBIN=$(TOOLS) go install mvdan.cc/gofumpt@v$(GOFUMPT_VERSION); }

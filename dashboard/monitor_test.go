@@ -1,0 +1,213 @@
+package dashboard_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"onejob/api"
+	"onejob/auth"
+	"onejob/dashboard"
+)
+
+type keyring struct{ err error }
+
+func (k keyring) Authenticate(_ context.Context, token string) (auth.Identity, error) {
+	role, ok := map[string]auth.Role{"op": auth.Operator, "view": auth.Viewer, "sub": auth.Submit}[token]
+	switch {
+	case k.err != nil:
+		return auth.Identity{}, k.err
+	case !ok:
+		return auth.Identity{}, fmt.Errorf("%w: unknown", auth.ErrUnauthorized)
+	}
+	return auth.Identity{Owner: token, Role: role}, nil
+}
+
+// bundle is a monitor mounted in an API, over a queue with one archived task.
+type bundle struct {
+	t         *testing.T
+	server    *httptest.Server
+	inspector *asynq.Inspector
+}
+
+func setup(t *testing.T, keys dashboard.Authenticator) *bundle {
+	t.Helper()
+	m := miniredis.RunT(t)
+	rdb := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	client, inspector := asynq.NewClientFromRedisClient(rdb), asynq.NewInspectorFromRedisClient(rdb)
+	_, err := client.Enqueue(asynq.NewTask("wake", []byte(`{"job":"job_1","attempt":1}`)), asynq.TaskID("job_1-a1"), asynq.Queue("inkjet"))
+	require.NoError(t, err)
+	require.NoError(t, inspector.ArchiveTask("inkjet", "job_1-a1"))
+
+	monitor := dashboard.Monitor(asynq.RedisClientOpt{Addr: m.Addr()}, keys)
+	handler := api.New(api.Config{}, nil, nil, keys)
+	handler.Mount(dashboard.Root, monitor)
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		server.Close()
+		handler.Close()
+		require.NoError(t, monitor.Close())
+		require.NoError(t, rdb.Close())
+	})
+	return &bundle{t: t, server: server, inspector: inspector}
+}
+
+// send makes a request with a key as the password; headers are pairs.
+func (b *bundle) send(key, method, path string, headers ...string) (*http.Response, string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, b.server.URL+path, nil)
+	require.NoError(b.t, err)
+	if key != "" {
+		r.SetBasicAuth("whoever", key)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := b.server.Client().Do(r)
+	require.NoError(b.t, err)
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(b.t, err)
+	return response, string(body)
+}
+
+func (b *bundle) refused(response *http.Response, body string, status int, name string) {
+	b.t.Helper()
+	require.Equal(b.t, status, response.StatusCode, body)
+	require.Equal(b.t, "application/problem+json", response.Header.Get("Content-Type"))
+	var p api.Problem
+	require.NoError(b.t, json.Unmarshal([]byte(body), &p))
+	require.Equal(b.t, "/problems/"+name, p.Type)
+	require.Equal(b.t, response.Header.Get("X-Request-Id"), p.RequestID)
+}
+
+func (b *bundle) pending() int {
+	b.t.Helper()
+	info, err := b.inspector.GetQueueInfo("inkjet")
+	require.NoError(b.t, err)
+	return info.Pending
+}
+
+const run = "/monitor/api/queues/inkjet/archived_tasks/job_1-a1:run"
+
+func TestMonitorShowsItsPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyring{})
+	for _, path := range []string{"/monitor", "/monitor/", "/monitor/queues/inkjet"} {
+		response, body := b.send("op", http.MethodGet, path)
+		require.Equal(t, http.StatusOK, response.StatusCode, path)
+		require.Contains(t, body, `FLAG_READ_ONLY="false"`, path)
+		csp := response.Header.Get("Content-Security-Policy")
+		require.NotContains(t, csp, "default-src", "asynqmon's scripts are inline")
+		require.Contains(t, csp, "frame-ancestors 'none'")
+		require.Equal(t, "DENY", response.Header.Get("X-Frame-Options"))
+	}
+	_, body := b.send("op", http.MethodGet, "/monitor/api/queues")
+	require.Contains(t, body, `"queue":"inkjet"`)
+	_, body = b.send("op", http.MethodGet, "/monitor/api/queues/inkjet/archived_tasks")
+	require.Contains(t, body, "job_1-a1")
+}
+
+func TestMonitorTakesBearer(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyring{})
+	response, _ := b.send("", http.MethodGet, "/monitor/api/queues", "Authorization", "Bearer op")
+	require.Equal(t, http.StatusOK, response.StatusCode)
+}
+
+func TestMonitorAsksForAKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyring{})
+	for _, path := range []string{"/monitor", "/monitor/", "/monitor/api/queues", "/monitor/static/js/x.js"} {
+		for _, key := range []string{"", "wrong"} {
+			response, body := b.send(key, http.MethodGet, path)
+			b.refused(response, body, http.StatusUnauthorized, "unauthorized")
+			require.Equal(t, `Basic realm="onejob", charset="UTF-8"`, response.Header.Get("WWW-Authenticate"))
+		}
+	}
+	response, body := b.send("", http.MethodPost, run)
+	b.refused(response, body, http.StatusUnauthorized, "unauthorized")
+	require.Zero(t, b.pending())
+}
+
+func TestMonitorIsNotForOwners(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyring{})
+	response, body := b.send("sub", http.MethodGet, "/monitor")
+	b.refused(response, body, http.StatusForbidden, "forbidden")
+	response, body = b.send("sub", http.MethodPost, run)
+	b.refused(response, body, http.StatusForbidden, "forbidden")
+	require.Zero(t, b.pending())
+}
+
+func TestMonitorShowsViewersNoButtons(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyring{})
+	response, body := b.send("view", http.MethodGet, "/monitor")
+	require.Equal(t, http.StatusOK, response.StatusCode)
+	require.Contains(t, body, `FLAG_READ_ONLY="true"`)
+	for _, method := range []string{http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodPatch} {
+		response, body = b.send("view", method, run)
+		b.refused(response, body, http.StatusForbidden, "forbidden")
+	}
+	require.Zero(t, b.pending())
+}
+
+func TestMonitorTakesWritesOfItsOwnPageOnly(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		headers func(host string) []string
+		good    bool
+	}{
+		"no browser": {func(string) []string { return nil }, true},
+		"own page": {func(host string) []string {
+			return []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://" + host}
+		}, true},
+		"typed in":      {func(string) []string { return []string{"Sec-Fetch-Site", "none"} }, true},
+		"older browser": {func(host string) []string { return []string{"Origin", "http://" + host} }, true},
+		"other site": {func(string) []string {
+			return []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}
+		}, false},
+		"sister site":   {func(string) []string { return []string{"Sec-Fetch-Site", "same-site"} }, false},
+		"other origin":  {func(string) []string { return []string{"Origin", "https://evil.example"} }, false},
+		"origin hidden": {func(string) []string { return []string{"Origin", "null"} }, false},
+		"origins do not agree": {func(host string) []string {
+			return []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://" + host}
+		}, false},
+		"origin with other port": {func(string) []string { return []string{"Origin", "http://127.0.0.1:1"} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, keyring{})
+			response, body := b.send("op", http.MethodPost, run, tt.headers(strings.TrimPrefix(b.server.URL, "http://"))...)
+			if !tt.good {
+				b.refused(response, body, http.StatusForbidden, "forbidden")
+				require.Zero(t, b.pending())
+				return
+			}
+			require.Less(t, response.StatusCode, 300, body)
+			require.Equal(t, 1, b.pending())
+		})
+	}
+}
+
+func TestMonitorWithTheKeysAway(t *testing.T) {
+	t.Parallel()
+	b := setup(t, keyring{err: auth.ErrUnavailable})
+	response, body := b.send("op", http.MethodGet, "/monitor")
+	b.refused(response, body, http.StatusServiceUnavailable, "store-unavailable")
+	require.Equal(t, "2", response.Header.Get("Retry-After"))
+}
