@@ -91,11 +91,6 @@ var (
 		Title: "The outcome of this attempt is not in doubt", Final: true,
 		Hint: "Only an unknown attempt can be resolved as succeeded or failed. Wait for it, or cancel it.",
 	}
-	problemAttemptsSpent = problemType{
-		Name: "attempts-spent", Status: http.StatusConflict,
-		Title: "The job has used all its attempts", Final: true,
-		Hint: "Open an attempt yourself with POST /v1/jobs/{id}/attempts.",
-	}
 	problemJobFinal = problemType{
 		Name: "job-final", Status: http.StatusConflict,
 		Title: "The job has ended and cannot be changed that way", Final: true,
@@ -128,7 +123,7 @@ var problemTypes = []*problemType{
 	&problemKeyMissing, &problemKeyInvalid, &problemKeyReused, &problemKeyExpired,
 	&problemRequestInvalid, &problemRequestTooLarge, &problemMediaType, &problemRouteUnknown,
 	&problemUnauthorized, &problemForbidden, &problemNotFound, &problemMethod,
-	&problemAttemptUnresolved, &problemAttemptSettled, &problemAttemptNotUnknown, &problemAttemptsSpent,
+	&problemAttemptUnresolved, &problemAttemptSettled, &problemAttemptNotUnknown,
 	&problemJobFinal, &problemVersionMismatch, &problemRateLimited,
 	&problemStoreUnavailable, &problemInternal,
 }

@@ -43,6 +43,7 @@ type App struct {
 	durability Durability
 	clockwork  *jobs.Clockwork
 	look       lookout
+	monitor    *dashboard.QueueMonitor
 	workers    *workers
 	api        *api.Server
 	http       *http.Server
@@ -164,8 +165,12 @@ func (a *App) connect(ctx context.Context) error {
 		target.URL = "redis://" + server.Addr() + "/0"
 	}
 	a.redis = connection{target}
-	a.clockwork = jobs.NewClockwork(a.rewound)
-	rdb, err := a.redis.watched(a.clockwork.OnConnect)
+	var onConnect func(context.Context, *redis.Conn) error
+	if !a.embedded { // memory of this very process has no past to go back to
+		a.clockwork = jobs.NewClockwork(a.rewound)
+		onConnect = a.clockwork.OnConnect
+	}
+	rdb, err := a.redis.watched(onConnect)
 	if err != nil {
 		return err
 	}
@@ -215,7 +220,8 @@ func (a *App) serve() {
 	}
 	if a.serveAPI {
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
-		a.api.Mount("/monitor", dashboard.Monitor(a.redis, a.keys))
+		a.monitor = dashboard.Monitor(a.redis, a.keys)
+		a.api.Mount(dashboard.Root, a.monitor)
 	} else {
 		a.api = api.NewProbes(cfg)
 	}
@@ -260,6 +266,9 @@ func (a *App) Close() error {
 		a.api.Close()
 	} else if a.listener != nil {
 		errs = append(errs, a.listener.Close())
+	}
+	if a.monitor != nil {
+		errs = append(errs, a.monitor.Close())
 	}
 	a.look.stop()
 	if a.workers != nil {

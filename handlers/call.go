@@ -24,9 +24,9 @@ type call struct {
 	wire     *providers.Wire
 	claim    atomic.Pointer[jobs.Claim]
 
-	suspected atomic.Bool // the attempt is unknown; a late answer may still settle it
+	suspected atomic.Bool               // the attempt is unknown; a late answer may still settle it
 	heard     atomic.Pointer[time.Time] // the latest look-up that said the provider is at it
-	cancel    context.CancelFunc // ends the listening
+	cancel    context.CancelFunc        // ends the listening
 	ctx       context.Context
 }
 

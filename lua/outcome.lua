@@ -34,7 +34,9 @@ local function late(a, sha256, bytes)
     set_attempt(a.number, 'late_at', now)
     set_attempt(a.number, 'late_reason', reason)
   end
-  local shut_out = a.state == 'running' or a.state == 'unknown'
+  -- Also an attempt that was never claimed as far as this store knows: somebody
+  -- has made its call, so it must not be made again.
+  local shut_out = is_open(a.state)
   if shut_out then move_attempt(a.number, 'discarded') end
   event('late_result_discarded', a.number, a.state, states[a.number], reason .. ' sha256:' .. sha256)
   if shut_out then
