@@ -231,3 +231,12 @@ func TestLookupTeachesOnlyWhatWasAnswered(t *testing.T) {
 		require.Equal(t, c.reason, o.Reason)
 	}
 }
+
+// Who says "not sent" has shut the door first: nothing can leave afterwards.
+func TestNotSentIsFinal(t *testing.T) {
+	t.Parallel()
+	wire := NewWire(nil)
+	outcome := Judge{}.Outcome(t.Context(), wire, Answer{Err: context.DeadlineExceeded})
+	require.Equal(t, ReasonNotSent, outcome.Reason)
+	require.ErrorIs(t, wire.Leaving(), errSealed)
+}

@@ -5,8 +5,25 @@
 // never follows a redirect, and never calls silence a failure. What counts as
 // certain is decided in classify.go and nowhere else (design §5).
 //
-// The package is stable for users who bring a provider type of their own; it
-// imports nothing else of this module.
+// # A provider type of your own
+//
+// The package is stable for users who bring one; it imports nothing else of this
+// module. Five steps, shown whole in the package's example:
+//
+//  1. Write a Factory that checks its Config, and return a type with Execute.
+//  2. In Execute, build one request under WithWire(ctx, call.Wire), name the
+//     attempt on it (Identify, an idempotency key), and send it with Do over
+//     Client(config.Transport). Leave retries and redirects off in any SDK; give
+//     it that client.
+//  3. Hand the Answer to a Judge. Tell it how to recognise the provider's own
+//     error (Envelope) and how to read a success (Understand, which answers with
+//     Success, TakenOn, Refused, Unreadable and the like). Decide nothing besides.
+//  4. If the provider can be asked later or told to stop, implement Lookuper and
+//     Canceler, and only then: what is implemented is what onejob relies on.
+//  5. Run providertest.Run in its test, then register the Factory under a name.
+//
+// A type that does not speak HTTP calls call.Wire itself: Leaving right before
+// the first byte, Wrote, Read; simulated is one.
 package providers
 
 import (

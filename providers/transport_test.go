@@ -40,11 +40,13 @@ func tlsTransport(t *testing.T, server *httptest.Server) *Transport {
 
 func TestTLSCountsAndNotes(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "HTTP/1.1", r.Proto)
 		w.Header().Set("X-Request-Id", "r1")
 		_, _ = io.WriteString(w, "{}")
 	}))
+	server.EnableHTTP2 = true // it is offered, and not taken
+	server.StartTLS()
 	defer server.Close()
 	wire := NewWire(nil)
 	answer := post(t, tlsTransport(t, server), server.URL, wire)

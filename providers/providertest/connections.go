@@ -61,7 +61,7 @@ func (s Suite) clocks(t *testing.T) {
 	t.Run("silent until the deadline", func(t *testing.T) {
 		t.Parallel()
 		server := NewServer(t, silent)
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		outcome := s.execute(ctx, t, s.New(t, server.URL, transport(t)), providers.NewWire(nil))
 		unknown(providers.ReasonDeadline).check(t, outcome)
@@ -81,7 +81,7 @@ func (s Suite) clocks(t *testing.T) {
 			x.Write("HTTP/1.1 200 OK\r\n" + jsonType + "\r\nContent-Length: 1000\r\n\r\n{")
 			return silent(x)
 		})
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		outcome := s.execute(ctx, t, s.New(t, server.URL, transport(t)), providers.NewWire(nil))
 		unknown(providers.ReasonDeadline).check(t, outcome)

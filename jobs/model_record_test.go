@@ -1,0 +1,155 @@
+package jobs_test
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+)
+
+// record is what Redis should hold of one job: the model's memory. Times are
+// milliseconds of the store's clock.
+type record struct {
+	id       string
+	keyHash  string
+	owner    string // its hash
+	actor    string // of the command at work
+	state    string
+	version  int64
+	revision int64
+	seq      int64
+	created  int64
+	updated  int64
+	ended    int64
+	winner   int
+	attempts []*attempt // attempts[n-1] is attempt n
+	ops      []remembered
+	rest     map[string]string // fields no rule reads
+	due      map[string]int64
+	trail    []string
+	keepJob  int64
+	keepKey  int64
+}
+
+type attempt struct {
+	state, provider                      string
+	fence, created, notBefore            int64
+	token                                string
+	lease, deadline, unknownAt, finished int64
+	rest                                 map[string]string
+}
+
+// remembered is an operation and the answer it was given.
+type remembered struct{ op, answer, detail string }
+
+func isOpen(state string) bool {
+	return state == "starting" || state == "running" || state == "unknown"
+}
+func isFinal(state string) bool { return state == "succeeded" || state == "cancelled" }
+func isEnded(state string) bool { return isFinal(state) || state == "failed" }
+
+// open lists the numbers of the open attempts, except one.
+func (r *record) open(except int) []int {
+	var numbers []int
+	for i, a := range r.attempts {
+		if i+1 != except && isOpen(a.state) {
+			numbers = append(numbers, i+1)
+		}
+	}
+	return numbers
+}
+
+func (r *record) at(n int) *attempt {
+	if n < 1 || n > len(r.attempts) {
+		return nil
+	}
+	return r.attempts[n-1]
+}
+
+func (r *record) clone() *record {
+	c := *r
+	c.attempts = make([]*attempt, len(r.attempts))
+	for i, a := range r.attempts {
+		copied := *a
+		copied.rest = maps.Clone(a.rest)
+		c.attempts[i] = &copied
+	}
+	c.ops = append([]remembered(nil), r.ops...)
+	c.rest, c.due = maps.Clone(r.rest), maps.Clone(r.due)
+	c.trail = append([]string(nil), r.trail...)
+	return &c
+}
+
+// image is a job as it lies in Redis, for comparing.
+type image struct {
+	job, attempts map[string]string
+	due           map[string]int64 // this job's entries
+	trail         []string
+	states        map[string]int64 // the state indexes it is in, and its place there
+	owner         int64
+	expiries      [4]int64 // of job, attempts, events, key; -1: none
+	seq           int64
+}
+
+// image renders the record the way the scripts write it (design §3).
+func (r *record) image() image {
+	im := image{job: map[string]string{}, attempts: map[string]string{}, due: r.due, trail: r.trail, seq: r.seq}
+	maps.Copy(im.job, r.rest)
+	im.job["state"], im.job["id"] = r.state, r.id
+	for name, value := range map[string]int64{
+		"version": r.version, "revision": r.revision, "attempts": int64(len(r.attempts)), "created": r.created, "updated": r.updated,
+	} {
+		im.job[name] = itoa(value)
+	}
+	if r.ended > 0 {
+		im.job["ended"], im.job["expires"] = itoa(r.ended), itoa(r.ended+r.keepJob)
+	}
+	if r.winner > 0 {
+		im.job["completed_by"] = strconv.Itoa(r.winner)
+	}
+	if len(r.ops) > 0 {
+		im.job["ops"] = joinOps(r.ops)
+	}
+	for i, a := range r.attempts {
+		a.render(i+1, im.attempts)
+	}
+	im.states = map[string]int64{r.state: r.created}
+	im.owner = r.created
+	im.expiries = [4]int64{-1, -1, -1, -1}
+	if isEnded(r.state) {
+		record, key := r.ended+r.keepJob, r.ended+max(r.keepJob, r.keepKey)
+		im.expiries = [4]int64{record, record, record, key}
+	}
+	return im
+}
+
+func (a *attempt) render(n int, into map[string]string) {
+	put := func(name, value string) { into[fmt.Sprintf("%d.%s", n, name)] = value }
+	for name, value := range a.rest {
+		put(name, value)
+	}
+	put("state", a.state)
+	put("provider", a.provider)
+	put("created", itoa(a.created))
+	put("not_before", itoa(a.notBefore))
+	if a.token != "" {
+		put("token", a.token)
+	}
+	for name, value := range map[string]int64{
+		"fence": a.fence, "lease": a.lease, "deadline": a.deadline, "unknown_at": a.unknownAt, "finished": a.finished,
+	} {
+		if value != 0 {
+			put(name, itoa(value))
+		}
+	}
+}
+
+func joinOps(ops []remembered) string {
+	parts := make([]string, len(ops))
+	for i, o := range ops {
+		parts[i] = o.op + "=" + o.answer + "=" + o.detail
+	}
+	return strings.Join(parts, ";")
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,180 @@
+package jobs_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"onejob/jobs"
+	"onejob/lua"
+)
+
+// modelPolicy is a route's plan as lua/next.lua reads it.
+type modelPolicy struct {
+	MaxAttempts int                   `json:"max_attempts"`
+	Tries       int                   `json:"tries"`
+	Initial     int64                 `json:"backoff_initial"`
+	Max         int64                 `json:"backoff_max"`
+	Failover    string                `json:"failover"`
+	Providers   []jobs.PolicyProvider `json:"providers"`
+}
+
+// scripts asks the real scripts about one job, argument by argument as their
+// headers have it, with nothing of the store in between.
+type scripts struct {
+	ctx             context.Context
+	rdb             *redis.Client
+	prefix, id, key string
+	keepJob         int64
+	keepKey         int64
+}
+
+const ownerHash = "0123456789abcdef"
+
+func newScripts(ctx context.Context, rdb *redis.Client, keepJob, keepKey int64) *scripts {
+	id := jobs.NewID("dev", "k")
+	return &scripts{
+		ctx: ctx, rdb: rdb, prefix: prefixOf(id), id: id, key: prefixOf(id) + "key:k", keepJob: keepJob, keepKey: keepKey,
+	}
+}
+
+// prefixOf is the prefix of the keys of a job's partition, which its id carries.
+func prefixOf(id string) string {
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	high, low := strings.IndexByte(digits, id[len(id)-2]), strings.IndexByte(digits, id[len(id)-1])
+	return fmt.Sprintf("oj:{%d}:", high*32+low)
+}
+
+func (s *scripts) keys() []string {
+	return []string{s.prefix + "job:" + s.id, s.prefix + "attempts:" + s.id, s.prefix + "events:" + s.id, s.prefix + "due", s.prefix + "seq"}
+}
+
+var verbScripts = map[string]*redis.Script{
+	"submit": lua.Submit, "claim": lua.Claim, "beat": lua.Beat, "accept": lua.Accept, "suspect": lua.Suspect,
+	"finalize": lua.Finalize, "fail": lua.Fail, "open": lua.Open, "resolve": lua.Resolve, "cancel": lua.Cancel, "hold": lua.Hold,
+}
+
+func (s *scripts) send(c command) ([]any, error) {
+	keys := s.keys()
+	if c.verb == "submit" {
+		keys = append(keys, s.key)
+	}
+	args := append([]any{c.op, c.actor, s.keepJob, s.keepKey}, s.args(c)...)
+	return verbScripts[c.verb].Run(s.ctx, s.rdb, keys, args...).Slice()
+}
+
+func (s *scripts) args(c command) []any {
+	policy, _ := json.Marshal(c.policy)
+	switch c.verb {
+	case "submit":
+		id := s.id
+		if !c.sameJob {
+			id = jobs.NewID("dev", "k")
+		}
+		return []any{c.fingerprint, id, "dev", ownerHash, "k", "k", "print", "inkjet", `{"page":1}`, "", "", "", "", 5000}
+	case "claim":
+		return []any{c.attempt, c.token, c.deadline, c.lease, c.provider}
+	case "beat":
+		return []any{c.attempt, c.token, c.lease, ""}
+	case "accept":
+		return []any{c.attempt, c.token, c.message}
+	case "suspect":
+		return []any{c.attempt, c.token, c.reason, "", "", "", some(c.lookupIn), "", ""}
+	case "finalize":
+		return []any{c.attempt, some(c.fence), c.result, hash(c.result), len(c.result), "done", "", "", ""}
+	case "fail":
+		retryable := 0
+		if c.retryable {
+			retryable = 1
+		}
+		return []any{
+			c.attempt, some(c.fence), c.reason, c.message, retryable, c.retryAfter, "none", "", "",
+			policy, hash(c.message), len(c.message),
+		}
+	case "open":
+		person := ""
+		if c.person {
+			person = "1"
+		}
+		return []any{some(c.expected), c.provider, c.reason, person, c.policy.MaxAttempts, some(int64(c.race))}
+	case "resolve":
+		return []any{
+			c.attempt, c.outcome, some(c.expected), c.reason, c.result, hash(c.result), len(c.result), c.then, policy,
+		}
+	case "cancel":
+		return []any{some(c.expected), c.reason}
+	}
+	return []any{c.attempt, c.reason} // hold
+}
+
+// some writes a number for a script; 0 is none.
+func some(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return itoa(n)
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// look reads all there is of the job, and the store's clock.
+func (s *scripts) look(t require.TestingT) (image, int64) {
+	keys := s.keys()
+	pipe := s.rdb.Pipeline()
+	job, attempts := pipe.HGetAll(s.ctx, keys[0]), pipe.HGetAll(s.ctx, keys[1])
+	trail, due, seq := pipe.XRange(s.ctx, keys[2], "-", "+"), pipe.ZRangeWithScores(s.ctx, keys[3], 0, -1), pipe.Get(s.ctx, keys[4])
+	states := make([]*redis.ZSliceCmd, len(jobs.States))
+	for i, state := range jobs.States {
+		states[i] = pipe.ZRangeWithScores(s.ctx, s.prefix+"state:"+string(state), 0, -1)
+	}
+	owner := pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id)
+	expiries := make([]*redis.DurationCmd, 4)
+	for i, key := range []string{keys[0], keys[1], keys[2], s.key} {
+		expiries[i] = pipe.PExpireTime(s.ctx, key)
+	}
+	clock := pipe.Time(s.ctx)
+	_, err := pipe.Exec(s.ctx)
+	require.NoError(t, err)
+
+	im := image{job: job.Val(), attempts: attempts.Val(), due: map[string]int64{}, states: map[string]int64{}, owner: int64(owner.Val())}
+	for _, z := range due.Val() {
+		im.due[z.Member.(string)] = int64(z.Score)
+	}
+	for i, state := range jobs.States {
+		for _, z := range states[i].Val() {
+			require.Equal(t, s.id, z.Member)
+			im.states[string(state)] = int64(z.Score)
+		}
+	}
+	for i, e := range expiries {
+		im.expiries[i] = -1
+		if at := e.Val(); at > 0 {
+			im.expiries[i] = at.Milliseconds()
+		}
+	}
+	for _, m := range trail.Val() {
+		im.trail = append(im.trail, line(m.Values))
+	}
+	im.seq = atoi(seq.Val())
+	return im, clock.Val().UnixMilli()
+}
+
+func line(v map[string]any) string {
+	text := func(name string) string { s, _ := v[name].(string); return s }
+	return fmt.Sprintf("%s by %s: attempt %s, %s to %s (%s)",
+		text("verb"), text("actor"), text("attempt"), text("from"), text("to"), text("reason"))
+}
+
+// set writes one field of an attempt by hand: time passing.
+func (s *scripts) set(t require.TestingT, key int, field string, value int64) {
+	require.NoError(t, s.rdb.HSet(s.ctx, s.keys()[key], field, value).Err())
+}
