@@ -48,7 +48,8 @@ func describedAnswer(t *testing.T, r *http.Request, response *http.Response, bod
 	}
 	route, params, err := router.FindRoute(r)
 	if err != nil {
-		require.Contains(t, []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNoContent}, response.StatusCode,
+		require.True(t, strings.HasPrefix(r.URL.Path, "/page") || // mounted by a test
+			slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNoContent}, response.StatusCode),
 			"not described: %s %s", r.Method, r.URL.Path)
 		return
 	}

@@ -54,9 +54,12 @@ func problemOf(err error) *Problem {
 	var p *Problem
 	var refusal *jobs.Refusal
 	var framework *echo.HTTPError
+	var namer ProblemNamer
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &namer):
+		return named(namer)
 	case errors.As(err, &refusal):
 		return refused(refusal)
 	case errors.Is(err, jobs.ErrBadCursor):

@@ -79,3 +79,37 @@ func TestCallerWhoLeavesEndsHisWait(t *testing.T) {
 		require.Equal(t, 5*time.Second, time.Since(began))
 	})
 }
+
+// changing is a store whose one job ends after half a second, with a signal.
+type changing struct {
+	still
+	began time.Time
+}
+
+func (s changing) Get(ctx context.Context, id string) (*jobs.Job, error) {
+	job, err := s.still.Get(ctx, id)
+	if time.Since(s.began) >= 500*time.Millisecond {
+		job.State = jobs.Succeeded
+	}
+	return job, err
+}
+
+func (changing) Watch(string) (<-chan struct{}, func(), error) {
+	changes := make(chan struct{}, 1)
+	signal := time.AfterFunc(500*time.Millisecond, func() { changes <- struct{}{} })
+	return changes, func() { signal.Stop() }, nil
+}
+
+func TestWaitEndsAtTheSignal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/jobs/job_1", nil)
+		r.Header.Set("Authorization", "Bearer k")
+		r.Header.Set("Prefer", "wait=60")
+		w := httptest.NewRecorder()
+		New(Config{}, changing{began: began}, nil, anyone{}).ServeHTTP(w, r)
+		require.Contains(t, w.Body.String(), "succeeded")
+		require.Equal(t, 500*time.Millisecond, time.Since(began))
+	})
+}

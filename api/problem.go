@@ -56,26 +56,6 @@ func newProblem(kind *problemType, detail string, args ...any) *Problem {
 	return &Problem{kind: kind, Detail: fmt.Sprintf(detail, args...)}
 }
 
-// NewProblem returns an occurrence of the problem of that name in the table, for
-// handlers that are mounted beside the API. A name that is not in it is internal.
-func NewProblem(name, detail string) *Problem {
-	kind := problemNamed(name)
-	if kind == nil {
-		kind = &problemInternal
-	}
-	p := newProblem(kind, "%s", detail)
-	if kind.Status == http.StatusServiceUnavailable {
-		p.retryAfter = retryStore
-	}
-	return p
-}
-
-// Write answers with the problem, from a handler mounted beside the API.
-func (p *Problem) Write(w http.ResponseWriter) {
-	// What cannot be written has nobody to read it.
-	_ = p.write(w, "", w.Header().Get(headerRequestID))
-}
-
 func (p *Problem) Error() string {
 	if p.cause != nil {
 		return fmt.Sprintf("%s: %s: %v", p.kind.Name, p.Detail, p.cause)

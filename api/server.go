@@ -74,13 +74,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.echo.ServeHTTP(w, r)
 }
 
-// Mount serves h at prefix and everything below it, for all methods. h does its
-// own authentication. Mount before serving.
-func (s *Server) Mount(prefix string, h http.Handler) {
-	s.echo.Any(prefix, echo.WrapHandler(h))
-	s.echo.Any(prefix+"/*", echo.WrapHandler(h))
-}
-
 // Routes lists the calls that are served.
 func (s *Server) Routes() []*echo.Route { return s.echo.Routes() }
 

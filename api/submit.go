@@ -4,6 +4,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"onejob/auth"
+	"onejob/faults"
 	"onejob/jobs"
 )
 
@@ -25,6 +26,9 @@ func (s *Server) submit(c echo.Context, who auth.Identity) error {
 		return s.knownOr(c, who, key, request, p)
 	}
 	submitted, err := s.record(c, who, key, request)
+	if err == nil {
+		err = faults.Point(faults.Submitted)
+	}
 	if err != nil {
 		return err
 	}

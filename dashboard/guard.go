@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"onejob/api"
 	"onejob/auth"
 )
 
@@ -16,48 +15,47 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (auth.Identity, error)
 }
 
-// refusal is a problem and, for those who did not say who they are, the
-// challenge that makes a browser ask.
-type refusal struct {
-	problem   *api.Problem
-	challenge bool
+// Refusal is why a request is not let in. Whoever mounted the page answers it.
+type Refusal struct {
+	Problem string // its name in the API's table (design §7)
+	Detail  string // fit for the caller
 }
 
-func refuse(name, detail string) *refusal { return &refusal{problem: api.NewProblem(name, detail)} }
+func (r *Refusal) Error() string { return r.Detail }
 
-func (r *refusal) write(w http.ResponseWriter) {
-	if r.challenge {
-		w.Header().Set("WWW-Authenticate", `Basic realm="onejob", charset="UTF-8"`)
-	}
-	r.problem.Write(w)
-}
+// ProblemName is the name of the problem to answer with.
+func (r *Refusal) ProblemName() string { return r.Problem }
+
+func refuse(problem, detail string) error { return &Refusal{Problem: problem, Detail: detail} }
 
 // identify takes the key from HTTP Basic, as the password to any user name,
 // which is what a browser can send by itself, or from Bearer.
-func identify(r *http.Request, keys Authenticator) (auth.Identity, *refusal) {
+func identify(w http.ResponseWriter, r *http.Request, keys Authenticator) (auth.Identity, error) {
 	_, key, basic := r.BasicAuth()
 	if !basic {
 		key, _ = auth.Bearer(r.Header.Get("Authorization"))
 	}
 	if key == "" {
-		return auth.Identity{}, unauthorized("Sign in with an operator's or a viewer's key as the password; the user name does not matter.")
+		return auth.Identity{}, unauthorized(w, "Sign in with an operator's or a viewer's key as the password; the user name does not matter.")
 	}
 	who, err := keys.Authenticate(r.Context(), key)
 	switch {
 	case errors.Is(err, auth.ErrUnauthorized):
-		return auth.Identity{}, unauthorized("The key is not accepted.")
+		return auth.Identity{}, unauthorized(w, "The key is not accepted.")
 	case err != nil:
 		return auth.Identity{}, refuse("store-unavailable", "The store of keys did not answer.")
 	}
 	return who, nil
 }
 
-func unauthorized(detail string) *refusal {
-	return &refusal{problem: api.NewProblem("unauthorized", detail), challenge: true}
+// unauthorized also sends the challenge that makes a browser ask for the key.
+func unauthorized(w http.ResponseWriter, detail string) error {
+	w.Header().Set("WWW-Authenticate", `Basic realm="onejob", charset="UTF-8"`)
+	return refuse("unauthorized", detail)
 }
 
 // admit refuses who may not be here and what may not be done from where.
-func admit(r *http.Request, who auth.Identity) *refusal {
+func admit(r *http.Request, who auth.Identity) error {
 	if !who.SeesEveryone() {
 		return refuse("forbidden", "The queues belong to everybody's jobs; an owner's key does not open them.")
 	}

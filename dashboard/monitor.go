@@ -29,22 +29,22 @@ func Monitor(conn asynq.RedisConnOpt, keys Authenticator) *QueueMonitor {
 	}
 }
 
-// ServeHTTP answers one request.
-func (m *QueueMonitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, refusal := identify(r, m.keys)
-	if refusal == nil {
-		refusal = admit(r, who)
+// Serve answers one request, or returns a Refusal and answers nothing.
+func (m *QueueMonitor) Serve(w http.ResponseWriter, r *http.Request) error {
+	who, err := identify(w, r, m.keys)
+	if err == nil {
+		err = admit(r, who)
 	}
-	if refusal != nil {
-		refusal.write(w)
-		return
+	if err != nil {
+		return err
 	}
 	protect(w.Header())
 	if who.MayOperate() {
 		m.full.ServeHTTP(w, r)
-		return
+	} else {
+		m.read.ServeHTTP(w, r)
 	}
-	m.read.ServeHTTP(w, r)
+	return nil
 }
 
 // Close closes the monitor's connections.

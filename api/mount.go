@@ -1,0 +1,42 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Mounted is served beside the API under its own rules: it does its own
+// authentication and sets its own headers. What it refuses it returns as an
+// error, unanswered, which is then answered as a problem; an error that is a
+// ProblemNamer says which.
+type Mounted interface {
+	Serve(w http.ResponseWriter, r *http.Request) error
+}
+
+// ProblemNamer is an error that knows its problem in the table of this package.
+// Its text is the detail and is shown to the caller.
+type ProblemNamer interface {
+	error
+	ProblemName() string
+}
+
+// Mount serves m at prefix and everything below it, for all methods. Mount
+// before serving.
+func (s *Server) Mount(prefix string, m Mounted) {
+	serve := func(c echo.Context) error { return m.Serve(c.Response(), c.Request()) }
+	s.echo.Any(prefix, serve)
+	s.echo.Any(prefix+"/*", serve)
+}
+
+// named is the problem an error names; one that is not in the table is internal.
+func named(err ProblemNamer) *Problem {
+	kind := problemNamed(err.ProblemName())
+	switch {
+	case kind == nil:
+		return newProblem(&problemInternal, "The request could not be answered.").because(err)
+	case kind == &problemStoreUnavailable:
+		return storeUnavailable(err)
+	}
+	return newProblem(kind, "%s", err.Error()).because(err)
+}

@@ -1,0 +1,57 @@
+package api_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// page is mounted beside the API.
+type page struct{}
+
+func (page) Serve(w http.ResponseWriter, r *http.Request) error {
+	switch r.URL.Path {
+	case "/page/refused":
+		w.Header().Set("WWW-Authenticate", "Basic")
+		return refusal("unauthorized")
+	case "/page/away":
+		return refusal("store-unavailable")
+	case "/page/other":
+		return refusal("no such problem")
+	case "/page/broken":
+		return errors.New("a private detail")
+	}
+	w.Header().Set("Content-Security-Policy", "mine")
+	_, err := io.WriteString(w, r.Method+" "+r.URL.Path)
+	return err
+}
+
+// refusal is an error that names its problem.
+type refusal string
+
+func (refusal) Error() string         { return "Not here." }
+func (r refusal) ProblemName() string { return string(r) }
+
+func TestMount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.api.Mount("/page", page{})
+	for _, path := range []string{"/page", "/page/", "/page/a/b"} {
+		answer := b.post("", path, "{}").is(http.StatusOK)
+		require.Equal(t, "POST "+path, string(answer.body))
+		require.Equal(t, "mine", answer.header.Get("Content-Security-Policy"))
+	}
+	answer := b.get("", "/page/refused")
+	require.Equal(t, "Not here.", answer.problem(http.StatusUnauthorized, "unauthorized").Detail)
+	require.Equal(t, "Basic", answer.header.Get("WWW-Authenticate"))
+	answer = b.get("", "/page/away")
+	answer.problem(http.StatusServiceUnavailable, "store-unavailable")
+	require.Equal(t, "2", answer.header.Get("Retry-After"))
+	b.get("", "/page/other").problem(http.StatusInternalServerError, "internal")
+	answer = b.get("", "/page/broken")
+	answer.problem(http.StatusInternalServerError, "internal")
+	require.NotContains(t, string(answer.body), "private")
+}
