@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"onejob/faults"
 	"onejob/jobs"
 	"onejob/providers"
 	"onejob/tasks"
@@ -35,7 +36,7 @@ func newCall(w *Worker, provider Provider, wake tasks.Wake) *call {
 		worker: w, provider: provider, wake: wake, token: jobs.NewOp(),
 		began: time.Now(), lease: newLease(w.options.Store.Lease()),
 	}
-	c.wire = providers.NewWire(c.lease.holds)
+	c.wire = providers.NewWire(c.entitled)
 	c.ctx, c.cancel = context.WithDeadline(context.Background(), c.began.Add(provider.Deadline))
 	return c
 }
@@ -50,7 +51,7 @@ func (c *call) take(ctx context.Context) bool {
 	var claim *jobs.Claim
 	err := c.persist(ctx, "claim", func(ctx context.Context) (err error) {
 		claim, err = c.worker.options.Store.Claim(ctx, request)
-		return err
+		return errors.Join(err, faults.Point(faults.Claimed))
 	})
 	if err != nil {
 		c.log().DebugContext(ctx, "not claimed", "why", err)
@@ -92,9 +93,20 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 		Accept: func(ctx context.Context, handle string) error { return c.accept(ctx, handle) },
 	})
 	if outcome.Kind == providers.Accepted {
-		return c.follow(ctx, outcome)
+		outcome = c.follow(ctx, outcome)
+	}
+	if faults.Point(faults.Answered) != nil {
+		return providers.Panicked(c.wire)
 	}
 	return outcome
+}
+
+// entitled is asked right before the first byte leaves (I2).
+func (c *call) entitled() error {
+	if err := faults.Point(faults.Leaving); err != nil {
+		return err
+	}
+	return c.lease.holds()
 }
 
 // accept stores a handle before anything else happens.

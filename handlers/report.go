@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"onejob/faults"
 	"onejob/jobs"
 	"onejob/providers"
 )
@@ -80,7 +81,7 @@ func (c *call) finalize(ctx context.Context, o providers.Outcome) (reported jobs
 	ending := c.ending(o)
 	err = c.persist(ctx, "finalize", func(ctx context.Context) (err error) {
 		reported, err = c.worker.options.Store.Finalize(ctx, ending, o.Result, o.Usage)
-		return err
+		return errors.Join(err, faults.Point(faults.Reported))
 	})
 	return reported, err
 }
@@ -96,7 +97,7 @@ func (c *call) fail(ctx context.Context, o providers.Outcome) (reported jobs.Rep
 	}
 	err = c.persist(ctx, "fail", func(ctx context.Context) (err error) {
 		reported, err = c.worker.options.Store.Fail(ctx, ending, failure)
-		return err
+		return errors.Join(err, faults.Point(faults.Reported))
 	})
 	return reported, err
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"onejob/faults"
 	"onejob/jobs"
 	"onejob/providers"
 	"onejob/tasks"
@@ -98,8 +99,8 @@ func NewWorker(o Options) *Worker {
 	return w
 }
 
-// Handle handles a wake-up. It always returns nil: a call is never repeated by
-// the queue, and what is overdue the sweeper finds.
+// Handle handles a wake-up. Once it could be read it returns nil: a call is never
+// repeated by the queue, and what is overdue the sweeper finds.
 func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
 	wake, err := tasks.ParseWake(task.Payload())
 	if err != nil {
@@ -110,9 +111,12 @@ func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
 	if !ok {
 		return fmt.Errorf("queue %q is no provider of this worker: %w", queue, asynq.SkipRetry)
 	}
+	if err := faults.Point(faults.Delivered); err != nil {
+		return err
+	}
 	// asynq's context never cancels a call: a time-out is no failure.
 	w.attempt(context.WithoutCancel(ctx), provider, wake)
-	return nil
+	return faults.Point(faults.Done)
 }
 
 // attempt claims and, having claimed, calls and reports.

@@ -9,6 +9,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"onejob/faults"
 	"onejob/jobs"
 )
 
@@ -53,6 +54,9 @@ func (q *Queue) enqueue(ctx context.Context, w jobs.Wake, k int) (bool, error) {
 	_, err = q.client.EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return false, nil
+	}
+	if err == nil {
+		err = faults.Point(faults.Enqueued)
 	}
 	if err != nil {
 		return false, fmt.Errorf("enqueuing %s: %w", wakeID(w, k), err)
