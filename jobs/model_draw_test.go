@@ -12,7 +12,7 @@ import (
 // verbs are drawn as often as they are listed: what leads deeper more often.
 var verbs = []string{
 	"claim", "claim", "claim", "claim", "beat", "accept", "suspect", "suspect", "finalize", "finalize", "fail", "fail", "fail",
-	"open", "open", "race", "race", "resolve", "resolve", "resolve", "cancel", "hold", "submit",
+	"open", "open", "race", "race", "resolve", "resolve", "resolve", "cancel", "hold", "submit", "look", "note", "expire_start",
 }
 
 // reports are the verbs of whoever has made a call.
@@ -66,9 +66,10 @@ func drawCommand(t *rapid.T, r *record) command {
 	case "submit":
 		c.fingerprint = rapid.SampledFrom([]string{"v1:a", "v1:b"}).Draw(t, "fingerprint")
 		c.sameJob = c.fingerprint == "v1:a" && rapid.Bool().Draw(t, "same id")
-	case "accept":
-		c.message = rapid.SampledFrom([]string{"h1", "h2"}).Draw(t, "handle")
+	case "accept", "look":
+		c.message = rapid.SampledFrom([]string{"h1", "h2"}).Draw(t, "message")
 	case "suspect":
+		c.raceIn = int64(rapid.SampledFrom([]int{0, 10000}).Draw(t, "race in"))
 		if c.token == "" {
 			c.reason = ""
 		}
@@ -89,9 +90,9 @@ func drawCommand(t *rapid.T, r *record) command {
 		c.result = `{"by":"a person"}`
 		c.then = rapid.SampledFrom([]string{"", "continue"}).Draw(t, "then")
 	case "open":
-		c.person = !rare("by the route")
-	case "race":
-		c.verb, c.person, c.race = "open", true, c.attempt
+		c.margin = rapid.SampledFrom([]int64{0, 0, hour, 101 * hour}).Draw(t, "margin")
+	case "note":
+		c.message = "cancel_asked"
 	}
 	return c
 }

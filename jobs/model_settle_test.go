@@ -47,6 +47,7 @@ func (r *record) become(to string, now int64) {
 				end = "cancelled"
 			}
 			r.event("close", n, a.state, end, "job_"+to)
+			r.callOff(n, now)
 			r.end(n, end, now)
 			a.rest["reason"] = "job_" + to
 		}
@@ -62,9 +63,19 @@ func (r *record) end(n int, state string, now int64) {
 	if !isOpen(a.state) {
 		panic("the model breaks I5: " + a.state + " to " + state)
 	}
+	if a.state == "starting" {
+		delete(r.rest, "hold")
+	}
 	a.state, a.finished = state, now
-	for _, kind := range []string{"wake", "lease", "lookup", "settle", "race"} {
+	for _, kind := range []string{"wake", "lease", "lookup", "settle", "race", "start"} {
 		delete(r.due, r.entry(kind, n))
+	}
+}
+
+// callOff has the provider asked to cancel a call that may be running there.
+func (r *record) callOff(n int, now int64) {
+	if state := r.at(n).state; state == "running" || state == "unknown" {
+		r.due[r.entry("cancel", n)] = now
 	}
 }
 
@@ -137,20 +148,25 @@ func (r *record) plan(p modelPolicy, n int, retryAfter int64) (provider string, 
 	if tries < p.Tries {
 		return provider, max(min(p.Max, p.Initial<<(tries-1)), retryAfter), "", ""
 	}
-	next := ""
-	for i := range len(p.Providers) - 1 {
-		if p.Providers[i].Name == provider {
-			next = p.Providers[i+1].Name
-			certificate = p.Providers[i+1].Certificate
-		}
-	}
+	next, certificate := p.after(provider)
 	switch {
 	case next == "":
 		return "", 0, "", "providers_spent"
-	case p.Failover == "untested":
-		return next, 0, "untested", ""
 	case certificate != "":
 		return next, 0, certificate, ""
 	}
 	return next, 0, "", "failover_not_certified"
+}
+
+// after is the provider after another, and what allows a fail-over to it.
+func (p modelPolicy) after(provider string) (next, certificate string) {
+	for i := range len(p.Providers) - 1 {
+		if p.Providers[i].Name == provider {
+			next, certificate = p.Providers[i+1].Name, p.Providers[i+1].Certificate
+			if p.Failover == "untested" {
+				certificate = "untested"
+			}
+		}
+	}
+	return next, certificate
 }

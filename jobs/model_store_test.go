@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,6 +34,7 @@ type scripts struct {
 	prefix, id, key string
 	keepJob         int64
 	keepKey         int64
+	startWithin     int64
 }
 
 const ownerHash = "0123456789abcdef"
@@ -58,6 +60,7 @@ func (s *scripts) keys() []string {
 var verbScripts = map[string]*redis.Script{
 	"submit": lua.Submit, "claim": lua.Claim, "beat": lua.Beat, "accept": lua.Accept, "suspect": lua.Suspect,
 	"finalize": lua.Finalize, "fail": lua.Fail, "open": lua.Open, "resolve": lua.Resolve, "cancel": lua.Cancel, "hold": lua.Hold,
+	"race": lua.Race, "look": lua.Look, "note": lua.Note, "expire_start": lua.ExpireStart,
 }
 
 func (s *scripts) send(c command) ([]any, error) {
@@ -77,7 +80,7 @@ func (s *scripts) args(c command) []any {
 		if !c.sameJob {
 			id = jobs.NewID("dev", "k")
 		}
-		return []any{c.fingerprint, id, "dev", ownerHash, "k", "k", "print", "inkjet", `{"page":1}`, "", "", "", "", 5000}
+		return []any{c.fingerprint, id, "dev", ownerHash, "k", "k", "print", "inkjet", `{"page":1}`, "", "", "", some(s.startWithin), 5000}
 	case "claim":
 		return []any{c.attempt, c.token, c.deadline, c.lease, c.provider}
 	case "beat":
@@ -85,7 +88,7 @@ func (s *scripts) args(c command) []any {
 	case "accept":
 		return []any{c.attempt, c.token, c.message}
 	case "suspect":
-		return []any{c.attempt, c.token, c.reason, "", "", "", some(c.lookupIn), "", ""}
+		return []any{c.attempt, c.token, c.reason, "", "", "", some(c.lookupIn), "", some(c.raceIn)}
 	case "finalize":
 		return []any{c.attempt, some(c.fence), c.result, hash(c.result), len(c.result), "done", "", "", ""}
 	case "fail":
@@ -98,11 +101,15 @@ func (s *scripts) args(c command) []any {
 			policy, hash(c.message), len(c.message),
 		}
 	case "open":
-		person := ""
-		if c.person {
-			person = "1"
-		}
-		return []any{some(c.expected), c.provider, c.reason, person, c.policy.MaxAttempts, some(int64(c.race))}
+		return []any{some(c.expected), c.provider, c.reason, c.margin}
+	case "race":
+		return []any{c.attempt, policy}
+	case "look":
+		return []any{c.attempt, c.message}
+	case "note":
+		return []any{c.attempt, c.message, c.reason}
+	case "expire_start":
+		return []any{c.attempt}
 	case "resolve":
 		return []any{
 			c.attempt, c.outcome, some(c.expected), c.reason, c.result, hash(c.result), len(c.result), c.then, policy,
@@ -142,8 +149,9 @@ func (s *scripts) look(t require.TestingT) (image, int64) {
 		expiries[i] = pipe.PExpireTime(s.ctx, key)
 	}
 	clock := pipe.Time(s.ctx)
-	_, err := pipe.Exec(s.ctx)
-	require.NoError(t, err)
+	if _, err := pipe.Exec(s.ctx); !errors.Is(err, redis.Nil) { // what is not there is no error
+		require.NoError(t, err)
+	}
 
 	im := image{job: job.Val(), attempts: attempts.Val(), due: map[string]int64{}, states: map[string]int64{}, owner: int64(owner.Val())}
 	for _, z := range due.Val() {
@@ -172,6 +180,13 @@ func line(v map[string]any) string {
 	text := func(name string) string { s, _ := v[name].(string); return s }
 	return fmt.Sprintf("%s by %s: attempt %s, %s to %s (%s)",
 		text("verb"), text("actor"), text("attempt"), text("from"), text("to"), text("reason"))
+}
+
+// mend is the store's own check of what must agree with the record (I11).
+func (s *scripts) mend(t require.TestingT) {
+	found, err := lua.Mend.Run(s.ctx, s.rdb, s.keys(), "", "fsck", s.keepJob, s.keepKey, 0).StringSlice()
+	require.NoError(t, err)
+	require.Equal(t, []string{"mended"}, found, "I11")
 }
 
 // set writes one field of an attempt by hand: time passing.

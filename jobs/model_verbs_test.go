@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"slices"
 	"strconv"
 )
 
@@ -20,9 +19,9 @@ type command struct {
 	retryAfter      int64
 	policy          modelPolicy
 	outcome, then   string
-	person          bool
-	race            int
+	margin          int64
 	lookupIn        int64
+	raceIn          int64
 	sameJob         bool   // submit: with the id of the first submission
 	fingerprint     string // submit
 }
@@ -59,6 +58,9 @@ func (r *record) verb(c command, now int64) (said, bool) {
 	if c.verb == "open" {
 		return r.openAttempt(c, now)
 	}
+	if c.verb == "race" {
+		return r.race(c, now)
+	}
 	a := r.at(c.attempt)
 	if a == nil {
 		return ok("no_attempt"), false
@@ -93,6 +95,26 @@ func (r *record) verb(c command, now int64) (said, bool) {
 		r.rest["hold"] = c.reason
 		r.event("hold", c.attempt, "starting", "starting", c.reason)
 		return ok("held"), true
+	case "look":
+		if a.state != "unknown" {
+			return said{word: "noted", detail: a.state}, false
+		}
+		if a.rest["lookup"] != c.message {
+			r.event("look", c.attempt, "unknown", "unknown", c.message)
+		}
+		a.rest["lookup"], a.rest["looked_at"] = c.message, itoa(now)
+		return ok("noted"), true
+	case "note":
+		r.event(c.message, c.attempt, a.state, a.state, c.reason)
+		return ok("noted"), true
+	case "expire_start":
+		if a.state != "starting" {
+			return said{word: "not_starting", detail: a.state}, false
+		}
+		if !r.pastStart(now) {
+			return ok("too_early"), false
+		}
+		return r.expireStart(c, a, now)
 	case "suspect":
 		return r.suspect(c, a, now)
 	case "finalize":
@@ -120,16 +142,8 @@ func (r *record) claim(c command, a *attempt, now int64) (said, bool) {
 	if a.state != "starting" || a.provider != c.provider || isEnded(r.state) {
 		return said{word: "not_starting", detail: a.state}, false
 	}
-	if by, given := r.rest["start_by"]; given && atoi(by) < now {
-		r.event("claim", c.attempt, "starting", "cancelled", "start_expired")
-		r.end(c.attempt, "cancelled", now)
-		a.rest["reason"] = "start_expired"
-		if len(r.open(0)) == 0 {
-			r.blame("start_expired", "the job was not started in the time it was given", c.attempt, "")
-		}
-		r.settle(now)
-		r.remember(c, "start_expired", "")
-		return ok("start_expired"), true
+	if r.pastStart(now) {
+		return r.expireStart(c, a, now)
 	}
 	if a.notBefore > now {
 		return said{word: "too_early", detail: itoa(a.notBefore - now)}, false
@@ -137,11 +151,29 @@ func (r *record) claim(c command, a *attempt, now int64) (said, bool) {
 	a.state, a.fence, a.token = "running", r.version, c.token
 	a.deadline, a.lease = now+c.deadline, now+c.lease
 	delete(r.due, r.entry("wake", c.attempt))
+	delete(r.due, r.entry("start", c.attempt))
 	r.due[r.entry("lease", c.attempt)] = min(a.lease, a.deadline)
 	r.event("claim", c.attempt, "starting", "running", "")
 	delete(r.rest, "hold")
 	r.settle(now)
 	return ok("claimed"), true
+}
+
+func (r *record) pastStart(now int64) bool {
+	by, given := r.rest["start_by"]
+	return given && atoi(by) < now
+}
+
+func (r *record) expireStart(c command, a *attempt, now int64) (said, bool) {
+	r.event(c.verb, c.attempt, "starting", "cancelled", "start_expired")
+	r.end(c.attempt, "cancelled", now)
+	a.rest["reason"] = "start_expired"
+	if len(r.open(0)) == 0 {
+		r.blame("start_expired", "the job was not started in the time it was given", c.attempt, "")
+	}
+	r.settle(now)
+	r.remember(c, "start_expired", "")
+	return ok("start_expired"), true
 }
 
 func (r *record) suspect(c command, a *attempt, now int64) (said, bool) {
@@ -173,6 +205,9 @@ func (r *record) suspect(c command, a *attempt, now int64) (said, bool) {
 	if c.lookupIn > 0 {
 		r.due[r.entry("lookup", c.attempt)] = now + c.lookupIn
 		a.rest["lookup_at"] = itoa(now + c.lookupIn)
+	}
+	if c.raceIn > 0 {
+		r.due[r.entry("race", c.attempt)] = now + c.raceIn
 	}
 	r.event("suspect", c.attempt, "running", "unknown", reason)
 	r.settle(now)
@@ -279,24 +314,47 @@ func (r *record) openAttempt(c command, now int64) (said, bool) {
 	if c.expected != 0 && c.expected != r.version {
 		return ok("version_mismatch"), false
 	}
-	open := r.open(0)
-	if c.race > 0 {
-		if c.race != len(r.attempts) || len(open) == 0 {
-			return ok("not_racing"), false
-		}
-		open = slices.DeleteFunc(open, func(n int) bool { return r.at(n).state == "unknown" })
+	if r.ended > 0 && r.ended+r.keepJob-now < c.margin {
+		return ok("expiring"), false
 	}
-	if len(open) > 0 {
+	if open := r.open(0); len(open) > 0 {
 		return said{word: "attempt_open", blocking: open[0]}, false
 	}
-	if !c.person && len(r.attempts) >= c.policy.MaxAttempts {
-		return ok("attempts_spent"), false
-	}
+	delete(r.rest, "start_by")
 	provider := c.provider
 	if provider == "" {
 		provider = r.rest["provider"]
 	}
 	n := r.add(provider, 0, now, c.reason, "")
+	r.remember(c, "opened", number(n))
+	return said{word: "opened", opened: n}, true
+}
+
+// race opens the next provider's attempt beside the last one, which is silent.
+func (r *record) race(c command, now int64) (said, bool) {
+	if again, done := r.recall(c); done {
+		return again, false
+	}
+	silent := r.at(c.attempt)
+	if isEnded(r.state) || c.attempt != len(r.attempts) || silent.state != "unknown" {
+		return said{word: "not_racing", detail: "moved_on"}, false
+	}
+	for _, n := range r.open(0) {
+		if r.at(n).state != "unknown" {
+			return said{word: "attempt_open", blocking: n}, false
+		}
+	}
+	provider, certificate := c.policy.after(silent.provider)
+	switch {
+	case len(r.attempts) >= c.policy.MaxAttempts:
+		return said{word: "not_racing", detail: "attempts_spent"}, false
+	case provider == "":
+		return said{word: "not_racing", detail: "providers_spent"}, false
+	case certificate == "":
+		return said{word: "not_racing", detail: "failover_not_certified"}, false
+	}
+	delete(r.due, r.entry("race", c.attempt))
+	n := r.add(provider, 0, now, "race:"+certificate, certificate)
 	r.remember(c, "opened", number(n))
 	return said{word: "opened", opened: n}, true
 }
@@ -324,6 +382,9 @@ func (r *record) resolve(c command, a *attempt, now int64) (said, bool) {
 		r.version++
 	}
 	from := a.state
+	if c.outcome == "cancelled" {
+		r.callOff(c.attempt, now)
+	}
 	r.end(c.attempt, c.outcome, now)
 	code := map[string]string{"failed": "resolved_failed", "cancelled": "cancelled"}[c.outcome]
 	a.rest["reason"], a.rest["error"] = code, c.reason
