@@ -74,8 +74,7 @@ func copyToken(enc *jsontext.Encoder, dec *jsontext.Decoder) error {
 }
 
 func asJSONError(body []byte, err error) *jsonError {
-	var own *jsonError
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*jsonError](err); ok {
 		return own
 	}
 	return syntaxError(body, err)

@@ -32,7 +32,7 @@ func expectedVersion(h http.Header) (int64, *Problem) {
 // a weak comparison, and * for whatever there is).
 func notModified(h http.Header, job *jobs.Job) bool {
 	for _, value := range h.Values("If-None-Match") {
-		for _, tag := range strings.Split(value, ",") {
+		for tag := range strings.SplitSeq(value, ",") {
 			tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
 			if tag == "*" || tag == etag(job) {
 				return true

@@ -67,10 +67,10 @@ func (s *Server) newEvents(ctx context.Context, jobID, after string) (events []j
 	defer cancel()
 	job, err := s.store.Get(ctx, jobID)
 	if err != nil {
-		return nil, false, err //nolint:wrapcheck // judged by problemOf
+		return nil, false, err
 	}
 	events, err = s.store.Events(ctx, jobID, after, maxEvents)
-	return events, job.State.Final(), err //nolint:wrapcheck // as above
+	return events, job.State.Final(), err
 }
 
 // untilNext waits for the next look, and keeps the connection warm.

@@ -46,7 +46,7 @@ func (s *Server) listEvents(c echo.Context, jobID, after string, limit int) erro
 	defer cancel()
 	events, err := s.store.Events(ctx, jobID, after, limit+1)
 	if err != nil {
-		return err //nolint:wrapcheck // judged by problemOf
+		return err
 	}
 	out := list[jobs.Event]{Data: events[:min(limit, len(events))], HasMore: len(events) > limit}
 	if out.HasMore {
@@ -58,7 +58,7 @@ func (s *Server) listEvents(c echo.Context, jobID, after string, limit int) erro
 // wantsStream tells whether the caller accepts an event stream by name.
 func wantsStream(h http.Header) bool {
 	for _, header := range h.Values("Accept") {
-		for _, item := range strings.Split(header, ",") {
+		for item := range strings.SplitSeq(header, ",") {
 			media, params, err := mime.ParseMediaType(strings.TrimSpace(item))
 			if err == nil && media == mediaEvents && params["q"] != "0" {
 				return true

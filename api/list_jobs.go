@@ -43,7 +43,7 @@ func (s *Server) listJobs(c echo.Context, who auth.Identity) error {
 	defer cancel()
 	page, err := s.store.List(ctx, query)
 	if err != nil {
-		return err //nolint:wrapcheck // judged by problemOf
+		return err
 	}
 	out := list[*jobs.Job]{Data: page.Jobs, HasMore: page.HasMore, NextCursor: page.Next}
 	if out.Data == nil {

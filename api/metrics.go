@@ -19,13 +19,13 @@ type metrics struct {
 }
 
 func newMetrics(registry *prometheus.Registry) *metrics {
-	make := promauto.With(registry)
+	factory := promauto.With(registry)
 	return &metrics{
 		page: promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}),
-		requests: make.NewCounterVec(prometheus.CounterOpts{
+		requests: factory.NewCounterVec(prometheus.CounterOpts{
 			Name: "onejob_http_requests_total", Help: "Requests answered, by method, route and status.",
 		}, []string{"method", "route", "status"}),
-		seconds: make.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: factory.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "onejob_http_request_seconds", Help: "Time to the end of the answer, waits included, by method and route.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"method", "route"}),

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestNumberIsAFixedPoint(t *testing.T) {
 			return
 		}
 		twice, err := appendNumber(nil, string(once))
-		if err != nil || string(twice) != string(once) {
+		if err != nil || !bytes.Equal(twice, once) {
 			t.Fatalf("%s became %s, and that %s (%v)", literal, once, twice, err)
 		}
 	})

@@ -36,7 +36,7 @@ func (s *Server) jobOf(c echo.Context, who auth.Identity) (*jobs.Job, error) {
 	defer cancel()
 	job, err := s.store.Get(ctx, id)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // judged by problemOf
+		return nil, err
 	}
 	if !who.MayRead(job.Owner) {
 		return nil, noSuchJob()

@@ -41,7 +41,7 @@ func (s *Server) submit(c echo.Context, who auth.Identity) error {
 func (s *Server) record(c echo.Context, who auth.Identity, key string, r *submitRequest) (jobs.Submitted, error) {
 	ctx, cancel := decided(c.Request().Context())
 	defer cancel()
-	return s.store.Submit(ctx, jobs.Submission{ //nolint:wrapcheck // judged by problemOf
+	return s.store.Submit(ctx, jobs.Submission{
 		Owner: who.Owner, Actor: actor(who), Key: key, Fingerprint: r.Fingerprint,
 		Route: r.Route, Provider: r.Provider, Input: r.Input, Params: r.Params, Metadata: r.Metadata,
 		WebhookURL: r.WebhookURL, StartWithin: r.StartWithin,
@@ -68,7 +68,7 @@ func (s *Server) knownOr(c echo.Context, who auth.Identity, key string, r *submi
 	defer cancel()
 	page, err := s.store.List(ctx, jobs.Query{Owner: who.Owner, Key: key, Limit: 1})
 	if err != nil {
-		return err //nolint:wrapcheck // judged by problemOf
+		return err
 	}
 	if len(page.Jobs) == 0 {
 		return refusal

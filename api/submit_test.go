@@ -54,7 +54,6 @@ func TestSubmitTakesAnyInput(t *testing.T) {
 
 func TestSubmitRefuses(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
 	for name, tt := range map[string]struct {
 		body    string
 		field   string
@@ -98,8 +97,8 @@ func TestSubmitRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := b.in(t)
-			p := b.submit("refused", tt.body).problem(http.StatusBadRequest, "request-invalid")
+			b := setup(t)
+			p := b.submit("k1", tt.body).problem(http.StatusBadRequest, "request-invalid")
 			require.Equal(t, tt.field, p.Field)
 			require.Contains(t, p.Detail, tt.detail)
 			if tt.allowed != nil {
@@ -108,11 +107,9 @@ func TestSubmitRefuses(t *testing.T) {
 			if strings.Contains(p.Detail, "acceptable JSON") {
 				require.NotNil(t, p.Position)
 			}
+			require.Empty(t, b.redis.Keys(), "a refused request writes nothing")
 		})
 	}
-	t.Cleanup(func() {
-		require.Empty(t, b.redis.Keys(), "a refused request writes nothing")
-	})
 }
 
 func metadata(entries int) string {
@@ -137,8 +134,7 @@ func TestSubmitUnknownRoute(t *testing.T) {
 
 func TestSubmitKey(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.post(devKey, "/v1/jobs", printBody).problem(http.StatusBadRequest, "idempotency-key-missing")
+	setup(t).post(devKey, "/v1/jobs", printBody).problem(http.StatusBadRequest, "idempotency-key-missing")
 	for name, headers := range map[string][]string{
 		"blank":           {"Idempotency-Key", "a b"},
 		"not ASCII":       {"Idempotency-Key", "schlüssel"},
@@ -149,11 +145,12 @@ func TestSubmitKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := b.in(t).post(devKey, "/v1/jobs", printBody, headers...).problem(http.StatusBadRequest, "idempotency-key-invalid")
+			b := setup(t)
+			p := b.post(devKey, "/v1/jobs", printBody, headers...).problem(http.StatusBadRequest, "idempotency-key-invalid")
 			require.Equal(t, "Idempotency-Key", p.Field)
+			require.Empty(t, b.redis.Keys())
 		})
 	}
-	t.Cleanup(func() { require.Empty(t, b.redis.Keys()) })
 }
 
 func TestSubmitBodyLimit(t *testing.T) {

@@ -47,7 +47,7 @@ func (s *Server) hold(ctx context.Context, job *jobs.Job) (*jobs.Job, error) {
 func (s *Server) look(ctx context.Context, id string) (*jobs.Job, error) {
 	ctx, cancel := decided(ctx)
 	defer cancel()
-	return s.store.Get(ctx, id) //nolint:wrapcheck // judged by problemOf
+	return s.store.Get(ctx, id)
 }
 
 // watch signals when it is worth looking at the job again. Where no signals are

@@ -66,8 +66,15 @@ func setup(t *testing.T, keys dashboard.Authenticator) *bundle {
 	return &bundle{t: t, server: server, inspector: inspector}
 }
 
+// reply is an answer read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
 // send makes a request with a key as the password; headers are pairs.
-func (b *bundle) send(key, method, path string, headers ...string) (*http.Response, string) {
+func (b *bundle) send(key, method, path string, headers ...string) reply {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 20*time.Second)
 	defer cancel()
@@ -84,13 +91,13 @@ func (b *bundle) send(key, method, path string, headers ...string) (*http.Respon
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	require.NoError(b.t, err)
-	return response, string(body)
+	return reply{response.StatusCode, response.Header, string(body)}
 }
 
-func (b *bundle) refused(response *http.Response, body, problem string) {
+func (b *bundle) refused(answer reply, problem string) {
 	b.t.Helper()
-	require.Equal(b.t, http.StatusTeapot, response.StatusCode, body)
-	require.Regexp(b.t, "^"+problem+": .+", body)
+	require.Equal(b.t, http.StatusTeapot, answer.status, answer.body)
+	require.Regexp(b.t, "^"+problem+": .+", answer.body)
 }
 
 func (b *bundle) pending() int {
@@ -106,25 +113,25 @@ func TestMonitorShowsItsPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyring{})
 	for _, path := range []string{"/monitor", "/monitor/", "/monitor/queues/inkjet"} {
-		response, body := b.send("op", http.MethodGet, path)
-		require.Equal(t, http.StatusOK, response.StatusCode, path)
-		require.Contains(t, body, `FLAG_READ_ONLY="false"`, path)
-		csp := response.Header.Get("Content-Security-Policy")
+		answer := b.send("op", http.MethodGet, path)
+		require.Equal(t, http.StatusOK, answer.status, path)
+		require.Contains(t, answer.body, `FLAG_READ_ONLY="false"`, path)
+		csp := answer.header.Get("Content-Security-Policy")
 		require.NotContains(t, csp, "default-src", "asynqmon's scripts are inline")
 		require.Contains(t, csp, "frame-ancestors 'none'")
-		require.Equal(t, "DENY", response.Header.Get("X-Frame-Options"))
+		require.Equal(t, "DENY", answer.header.Get("X-Frame-Options"))
 	}
-	_, body := b.send("op", http.MethodGet, "/monitor/api/queues")
-	require.Contains(t, body, `"queue":"inkjet"`)
-	_, body = b.send("op", http.MethodGet, "/monitor/api/queues/inkjet/archived_tasks")
-	require.Contains(t, body, "job_1-a1")
+	answer := b.send("op", http.MethodGet, "/monitor/api/queues")
+	require.Contains(t, answer.body, `"queue":"inkjet"`)
+	answer = b.send("op", http.MethodGet, "/monitor/api/queues/inkjet/archived_tasks")
+	require.Contains(t, answer.body, "job_1-a1")
 }
 
 func TestMonitorTakesBearer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyring{})
-	response, _ := b.send("", http.MethodGet, "/monitor/api/queues", "Authorization", "Bearer op")
-	require.Equal(t, http.StatusOK, response.StatusCode)
+	answer := b.send("", http.MethodGet, "/monitor/api/queues", "Authorization", "Bearer op")
+	require.Equal(t, http.StatusOK, answer.status)
 }
 
 func TestMonitorAsksForAKey(t *testing.T) {
@@ -132,35 +139,35 @@ func TestMonitorAsksForAKey(t *testing.T) {
 	b := setup(t, keyring{})
 	for _, path := range []string{"/monitor", "/monitor/", "/monitor/api/queues", "/monitor/static/js/x.js"} {
 		for _, key := range []string{"", "wrong"} {
-			response, body := b.send(key, http.MethodGet, path)
-			b.refused(response, body, "unauthorized")
-			require.Equal(t, `Basic realm="onejob", charset="UTF-8"`, response.Header.Get("WWW-Authenticate"))
+			answer := b.send(key, http.MethodGet, path)
+			b.refused(answer, "unauthorized")
+			require.Equal(t, `Basic realm="onejob", charset="UTF-8"`, answer.header.Get("WWW-Authenticate"))
 		}
 	}
-	response, body := b.send("", http.MethodPost, run)
-	b.refused(response, body, "unauthorized")
+	answer := b.send("", http.MethodPost, run)
+	b.refused(answer, "unauthorized")
 	require.Zero(t, b.pending())
 }
 
 func TestMonitorIsNotForOwners(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyring{})
-	response, body := b.send("sub", http.MethodGet, "/monitor")
-	b.refused(response, body, "forbidden")
-	response, body = b.send("sub", http.MethodPost, run)
-	b.refused(response, body, "forbidden")
+	answer := b.send("sub", http.MethodGet, "/monitor")
+	b.refused(answer, "forbidden")
+	answer = b.send("sub", http.MethodPost, run)
+	b.refused(answer, "forbidden")
 	require.Zero(t, b.pending())
 }
 
 func TestMonitorShowsViewersNoButtons(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyring{})
-	response, body := b.send("view", http.MethodGet, "/monitor")
-	require.Equal(t, http.StatusOK, response.StatusCode)
-	require.Contains(t, body, `FLAG_READ_ONLY="true"`)
+	answer := b.send("view", http.MethodGet, "/monitor")
+	require.Equal(t, http.StatusOK, answer.status)
+	require.Contains(t, answer.body, `FLAG_READ_ONLY="true"`)
 	for _, method := range []string{http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodPatch} {
-		response, body = b.send("view", method, run)
-		b.refused(response, body, "forbidden")
+		answer = b.send("view", method, run)
+		b.refused(answer, "forbidden")
 	}
 	require.Zero(t, b.pending())
 }
@@ -191,13 +198,13 @@ func TestMonitorTakesWritesOfItsOwnPageOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t, keyring{})
-			response, body := b.send("op", http.MethodPost, run, tt.headers(strings.TrimPrefix(b.server.URL, "http://"))...)
+			answer := b.send("op", http.MethodPost, run, tt.headers(strings.TrimPrefix(b.server.URL, "http://"))...)
 			if !tt.good {
-				b.refused(response, body, "forbidden")
+				b.refused(answer, "forbidden")
 				require.Zero(t, b.pending())
 				return
 			}
-			require.Less(t, response.StatusCode, 300, body)
+			require.Less(t, answer.status, 300, answer.body)
 			require.Equal(t, 1, b.pending())
 		})
 	}
@@ -206,6 +213,6 @@ func TestMonitorTakesWritesOfItsOwnPageOnly(t *testing.T) {
 func TestMonitorWithTheKeysAway(t *testing.T) {
 	t.Parallel()
 	b := setup(t, keyring{err: auth.ErrUnavailable})
-	response, body := b.send("op", http.MethodGet, "/monitor")
-	b.refused(response, body, "store-unavailable")
+	answer := b.send("op", http.MethodGet, "/monitor")
+	b.refused(answer, "store-unavailable")
 }
