@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"io"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,13 +32,17 @@ type Config struct {
 	// Defaults to an empty one.
 	Registry *prometheus.Registry
 
+	// Reporter takes the callbacks of providers. Defaults to none: there are no
+	// callback URLs.
+	Reporter Reporter
+
 	// Routes are the configured routes by name.
 	Routes map[string]Route
 }
 
 func (c Config) withDefaults() Config {
 	if c.Log == nil {
-		c.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.PolicyFor == nil {
 		c.PolicyFor = func(string) *jobs.Policy { return nil }

@@ -44,6 +44,9 @@ func New(config Config, store Store, waker Waker, authenticator Authenticator) *
 	s.register(s.probes()...)
 	s.register(s.documents()...)
 	s.register(s.jobRoutes()...)
+	if s.config.Reporter != nil {
+		s.register(endpoint{http.MethodPost, "/v1/callbacks/:token", s.takeReport})
+	}
 	return s
 }
 

@@ -22,6 +22,7 @@ import (
 	"onejob/dashboard"
 	"onejob/jobs"
 	"onejob/providers"
+	"onejob/recovery"
 	"onejob/tasks"
 )
 
@@ -219,6 +220,9 @@ func (a *App) serve() {
 		Log: a.log, PolicyFor: policies(a.cfg), Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
 	}
 	if a.serveAPI {
+		cfg.Reporter = reporter{a.callbacks(), &recovery.Reconciler{
+			Store: a.store, Waker: a.waker, Policy: policies(a.cfg), Log: a.log,
+		}}
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
 		a.monitor = dashboard.Monitor(a.redis, a.keys)
 		a.api.Mount(dashboard.Root, a.monitor)

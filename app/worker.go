@@ -47,7 +47,7 @@ func (a *App) newWorkers() (*workers, error) {
 	remind := reminders(a.cfg, asked)
 	w.worker = handlers.NewWorker(handlers.Options{
 		Store: a.store, Waker: a.waker, Providers: built, Policy: policies(a.cfg), Remind: remind, Beat: a.cfg.Beat,
-		Log: a.log, Observe: a.metrics.ended,
+		Callback: a.callbackURL, Log: a.log, Observe: a.metrics.ended,
 	})
 	w.sweeper = recovery.NewSweeper(recovery.Options{
 		Store: a.store, Queue: a.queue, Remind: remind, Beat: a.cfg.Beat, Log: a.log,

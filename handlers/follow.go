@@ -14,31 +14,39 @@ const (
 	followMost  = 10 * time.Second
 )
 
-// follow keeps the handle of an accepted call and asks for it until it ended or
-// the deadline came. An answer that says "running" breaks the silence.
-func (c *call) follow(ctx context.Context, accepted providers.Outcome) providers.Outcome {
+// follow keeps the handle of an accepted call and listens for its end until the
+// deadline: by asking the provider, where it can be asked, and by watching the
+// job, for the end may be reported at a callback URL or decided by a person.
+// Accepted as the answer means that somebody else has reported the end.
+func (c *call) follow(ctx context.Context, accepted providers.Outcome, callback bool) providers.Outcome {
 	if accepted.Handle != "" {
 		if err := c.accept(ctx, accepted.Handle); err != nil {
 			c.log().WarnContext(ctx, "handle not stored", "error", err)
 		}
 	}
-	lookuper, ok := c.provider.Provider.(providers.Lookuper)
-	if !ok {
+	lookuper, askable := c.provider.Provider.(providers.Lookuper)
+	if !askable && !callback {
 		return providers.Untraceable()
 	}
 	claim := c.claim.Load()
-	ref := providers.Ref{
-		JobID: claim.JobID, AttemptID: jobs.AttemptID(claim.JobID, claim.Attempt), Handle: accepted.Handle,
+	changed, stop, err := c.worker.options.Store.Watch(claim.JobID)
+	if err != nil {
+		changed, stop = nil, func() {} // then it is only looked at now and then
 	}
+	defer stop()
 	for pause := followFirst; ; pause = min(2*pause, followMost) {
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-c.ctx.Done():
-			timer.Stop()
+		if !c.pause(pause, changed) {
 			return providers.Unended(c.ctx, c.wire)
 		}
-		found := lookuper.Lookup(c.ctx, ref)
+		if c.endedElsewhere() {
+			return accepted
+		}
+		if !askable {
+			continue
+		}
+		found := lookuper.Lookup(c.ctx, providers.Ref{
+			JobID: claim.JobID, AttemptID: jobs.AttemptID(claim.JobID, claim.Attempt), Handle: accepted.Handle,
+		})
 		switch found.Kind {
 		case providers.Succeeded, providers.Failed:
 			return found
@@ -48,4 +56,29 @@ func (c *call) follow(ctx context.Context, accepted providers.Outcome) providers
 		case providers.Unknown: // nothing follows from a look-up that failed
 		}
 	}
+}
+
+// pause waits, or until the job changes; false when the listening is over.
+func (c *call) pause(d time.Duration, changed <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-changed:
+	case <-c.ctx.Done():
+		return false
+	}
+	return true
+}
+
+// endedElsewhere tells whether the attempt has won or failed without us. One that
+// was cancelled or discarded is still listened to, so that what comes is recorded.
+func (c *call) endedElsewhere() bool {
+	claim := c.claim.Load()
+	job, err := c.worker.options.Store.Get(c.ctx, claim.JobID)
+	if err != nil {
+		return false
+	}
+	attempt := job.Attempt(claim.Attempt)
+	return attempt != nil && (attempt.State == jobs.AttemptSucceeded || attempt.State == jobs.AttemptFailed)
 }

@@ -57,6 +57,7 @@ func (c *call) report(ctx context.Context, o providers.Outcome) {
 		reported, err = c.finalize(ctx, o)
 	case providers.Failed:
 		reported, err = c.fail(ctx, o)
+	case providers.Accepted: // its end was reported by somebody else
 	default:
 		c.suspect(ctx, o.Reason)
 	}

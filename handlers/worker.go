@@ -46,6 +46,9 @@ type Options struct {
 	Policy func(route string) *jobs.Policy
 	// Remind tells what to be reminded of when an attempt becomes unknown.
 	Remind func(route, provider string) jobs.Reminders
+	// Callback makes the URL at which a provider may report an attempt's end;
+	// empty for one that does not.
+	Callback func(ctx context.Context, provider, jobID string, attempt int) (string, error)
 	// Beat is the pause between two beats of a lease. Defaults to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
@@ -80,6 +83,9 @@ type Worker struct {
 func NewWorker(o Options) *Worker {
 	if o.Beat == 0 {
 		o.Beat = 5 * time.Second
+	}
+	if o.Callback == nil {
+		o.Callback = func(context.Context, string, string, int) (string, error) { return "", nil }
 	}
 	if o.Remind == nil {
 		o.Remind = func(string, string) jobs.Reminders { return jobs.Reminders{} }

@@ -75,6 +75,8 @@ type Call struct {
 	Params    json.RawMessage // merged over the provider's options; may be nil
 	// Traceparent is the W3C trace context to pass on; empty when tracing is off.
 	Traceparent string
+	// CallbackURL is where the provider may report the end; empty without one.
+	CallbackURL string
 	// NotAfter is when the claim's lease ends: a receiver may refuse later calls.
 	// It is sent as X-Onejob-Not-After.
 	NotAfter time.Time

@@ -52,6 +52,9 @@ type Reconciler struct {
 	turns  chan struct{}
 }
 
+// reconciler is the actor of what was learnt by asking.
+const reconciler = "reconciler"
+
 // Limits of asking.
 const (
 	askAtOnce = 16
@@ -96,7 +99,8 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	if outcome.Reason == providers.ReasonLookupAbsent && provider.AbsentProves && time.Now().After(attempt.Deadline.Go()) {
 		outcome = providers.NeverArrived()
 	}
-	return r.apply(ctx, job, attempt, outcome)
+	_, err = r.apply(ctx, job, attempt, outcome, reconciler)
+	return err
 }
 
 func (r *Reconciler) forgetUnless(ctx context.Context, d jobs.Due, err error) error {
@@ -159,8 +163,10 @@ func tryOf(job *jobs.Job, of *jobs.Attempt) int {
 }
 
 // apply makes of what was learnt what it is worth.
-func (r *Reconciler) apply(ctx context.Context, job *jobs.Job, a *jobs.Attempt, o providers.Outcome) error {
-	ending := jobs.Ending{JobID: job.ID, Attempt: a.Number, Effect: string(o.Effect), Actor: "reconciler", Op: jobs.NewOp()}
+func (r *Reconciler) apply(
+	ctx context.Context, job *jobs.Job, a *jobs.Attempt, o providers.Outcome, actor string,
+) (jobs.Reported, error) {
+	ending := jobs.Ending{JobID: job.ID, Attempt: a.Number, Effect: string(o.Effect), Actor: actor, Op: jobs.NewOp()}
 	if o.Evidence.BytesWritten > 0 {
 		ending.Evidence, _ = json.Marshal(o.Evidence)
 	}
@@ -172,19 +178,32 @@ func (r *Reconciler) apply(ctx context.Context, job *jobs.Job, a *jobs.Attempt, 
 	case providers.Failed:
 		reported, err = r.Store.Fail(ctx, ending, r.failure(job, o))
 	case providers.Accepted:
-		return r.Store.Look(ctx, job.ID, a.Number, "running")
+		return jobs.Reported{State: job.State}, r.Store.Look(ctx, job.ID, a.Number, "running")
 	default:
-		return r.Store.Look(ctx, job.ID, a.Number, o.Reason+": "+o.Message)
+		return jobs.Reported{State: job.State}, r.Store.Look(ctx, job.ID, a.Number, o.Reason+": "+o.Message)
 	}
 	if err != nil {
-		return err
+		return reported, err
 	}
-	r.Log.InfoContext(ctx, "unknown attempt settled", "job", job.ID, "attempt", a.Number, "owner", job.Owner,
+	r.Log.InfoContext(ctx, "attempt settled", "by", actor, "job", job.ID, "attempt", a.Number, "owner", job.Owner,
 		"provider", a.Provider, "outcome", o.Kind, "reason", o.Reason, "late", reported.Late, "state", reported.State)
 	for _, w := range reported.Wakes {
 		r.Waker.Wake(ctx, w)
 	}
-	return nil
+	return reported, nil
+}
+
+// Report takes what a provider says about an attempt without being asked.
+func (r *Reconciler) Report(ctx context.Context, jobID string, attempt int, o providers.Outcome) (jobs.Reported, error) {
+	job, err := r.Store.Get(ctx, jobID)
+	if err != nil {
+		return jobs.Reported{}, err
+	}
+	a := job.Attempt(attempt)
+	if a == nil {
+		return jobs.Reported{}, &jobs.Refusal{Code: jobs.CodeNoAttempt, JobID: jobID}
+	}
+	return r.apply(ctx, job, a, o, "provider:"+a.Provider)
 }
 
 func (r *Reconciler) failure(job *jobs.Job, o providers.Outcome) jobs.Failure {
@@ -205,7 +224,7 @@ func (r *Reconciler) settle(ctx context.Context, d jobs.Due) error {
 		return err
 	}
 	if attempt != nil && attempt.State == jobs.AttemptUnknown {
-		if err := r.apply(ctx, job, attempt, providers.Settled()); err != nil {
+		if _, err := r.apply(ctx, job, attempt, providers.Settled(), reconciler); err != nil {
 			return err
 		}
 	}

@@ -117,11 +117,12 @@ func (p *provider) create(ctx context.Context, call *providers.Call) (*http.Requ
 		return nil, err
 	}
 	body, err := providers.Encode(struct {
-		Job     string `json:"job"`
-		Attempt string `json:"attempt"`
-		Input   any    `json:"input"`
-		Params  any    `json:"params"`
-	}{call.JobID, call.AttemptID, call.Input, params})
+		Job         string `json:"job"`
+		Attempt     string `json:"attempt"`
+		Input       any    `json:"input"`
+		Params      any    `json:"params"`
+		CallbackURL string `json:"callback_url,omitempty"`
+	}{call.JobID, call.AttemptID, call.Input, params, call.CallbackURL})
 	if err != nil {
 		return nil, fmt.Errorf("the input is no JSON")
 	}
