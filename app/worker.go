@@ -17,6 +17,7 @@ import (
 // Settings of asynq's servers. Its pick-up latency is its polling.
 const (
 	checkEvery   = 20 * time.Millisecond
+	checkTickets = time.Second // a person runs them, and can wait for a second
 	forwardEvery = time.Second
 	// retryAfter keeps asynq from giving a task of the same id out again so soon
 	// that it stops the lease of a healthy run.
@@ -60,12 +61,13 @@ func (a *App) newWorkers() (*workers, error) {
 
 func (w *workers) start() error {
 	for _, name := range providerNames(w.app.cfg) {
-		if err := w.serve(name, w.app.cfg.Providers[name].Concurrency, asynq.HandlerFunc(w.worker.Handle)); err != nil {
+		concurrency := w.app.cfg.Providers[name].Concurrency
+		if err := w.serve(name, concurrency, checkEvery, asynq.HandlerFunc(w.worker.Handle)); err != nil {
 			return err
 		}
 	}
 	tickets := handlers.Tickets{Store: w.app.store, Waker: w.app.waker, Log: w.app.log}
-	if err := w.serve(tasks.QueueOperator, ticketConcurrency, asynq.HandlerFunc(tickets.Handle)); err != nil {
+	if err := w.serve(tasks.QueueOperator, ticketConcurrency, checkTickets, asynq.HandlerFunc(tickets.Handle)); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -74,11 +76,11 @@ func (w *workers) start() error {
 	return nil
 }
 
-func (w *workers) serve(queue string, concurrency int, handler asynq.Handler) error {
+func (w *workers) serve(queue string, concurrency int, check time.Duration, handler asynq.Handler) error {
 	server := asynq.NewServerFromRedisClient(w.app.rdb, asynq.Config{
 		Concurrency:              concurrency,
 		Queues:                   map[string]int{queue: 1},
-		TaskCheckInterval:        checkEvery,
+		TaskCheckInterval:        check,
 		DelayedTaskCheckInterval: forwardEvery,
 		RetryDelayFunc:           func(int, error, *asynq.Task) time.Duration { return retryAfter },
 		ShutdownTimeout:          time.Second, // we have waited for our calls before
