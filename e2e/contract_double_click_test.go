@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"onejob/app"
+	"onejob/jobs"
+)
+
+// TestContract_DoubleClick: a thousand concurrent POSTs of one intent over two
+// API processes make one job, one attempt, one create (I7, I2).
+func TestContract_DoubleClick(t *testing.T) {
+	t.Parallel()
+	bothStores(t, func(t *testing.T, rdb *redis.Client) {
+		const clicks = 1000
+		f := newFloor(t, rdb, 10*time.Second)
+		apis := []*caller{f.caller(f.start(app.WithAPI()).Addr()), f.caller(f.start(app.WithAPI()).Addr())}
+		f.start(app.WithWorker())
+
+		answers := make([]answer, clicks)
+		errs := make([]error, clicks)
+		go_ := make(chan struct{})
+		var clicking sync.WaitGroup
+		for i := range clicks {
+			clicking.Go(func() {
+				<-go_
+				answers[i], errs[i] = apis[i%2].call(http.MethodPost, "/v1/jobs", page1, "Idempotency-Key", "click")
+			})
+		}
+		close(go_)
+		f.shop.next().answer(http.StatusOK, `{"sheets":1}`)
+		clicking.Wait()
+
+		ids, first := map[string]int{}, 0
+		for i, a := range answers {
+			require.NoError(t, errs[i])
+			require.Contains(t, []int{http.StatusOK, http.StatusAccepted}, a.status, a.body)
+			require.Equal(t, "/v1/jobs/"+a.job.ID, a.header.Get("Location"))
+			ids[a.job.ID]++
+			if a.header.Get("Idempotent-Replayed") == "" {
+				first++
+			}
+		}
+		require.Len(t, ids, 1)
+		require.Equal(t, 1, first, "one request made the job, the others found it")
+
+		done := apis[1].untilState(answers[0].job.ID, jobs.Succeeded)
+		require.Len(t, done.Attempts, 1)
+		require.JSONEq(t, `{"sheets":1}`, string(done.Result))
+		require.Equal(t, map[string]int{done.Attempts[0].ID: 1}, f.shop.created())
+		f.shop.none()
+
+		var page struct {
+			Data []json.RawMessage `json:"data"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(apis[0].must(http.MethodGet, "/v1/jobs", "").body), &page))
+		require.Len(t, page.Data, 1)
+		require.Equal(t, 1, strings.Count(strings.Join(rdb.Keys(f.ctx, "oj:*").Val(), "\n"), "job:"))
+	})
+}
