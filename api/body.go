@@ -45,19 +45,19 @@ func readAll(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	}
 	// The server has no ReadTimeout, which would end long waits, too; so the
 	// body gets a deadline of its own. Servers without deadlines go without.
-	deadline := http.NewResponseController(w)
-	_ = deadline.SetReadDeadline(time.Now().Add(bodyTimeout))
-	defer func() { _ = deadline.SetReadDeadline(time.Time{}) }()
-
+	connection := http.NewResponseController(w)
+	_ = connection.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var limit *http.MaxBytesError
-	switch {
-	case errors.As(err, &limit):
-		return nil, tooLarge()
-	case err != nil:
-		return nil, newProblem(&problemRequestInvalid, "The body did not arrive whole.").because(err)
+	if err == nil {
+		_ = connection.SetReadDeadline(time.Time{})
+		return body, nil
 	}
-	return body, nil
+	// The deadline stays: net/http reads what is left of a body, too.
+	w.Header().Set("Connection", "close")
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, tooLarge()
+	}
+	return nil, newProblem(&problemRequestInvalid, "The body did not arrive whole.").because(err)
 }
 
 func tooLarge() *Problem {

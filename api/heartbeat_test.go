@@ -113,3 +113,21 @@ func TestWaitEndsAtTheSignal(t *testing.T) {
 		require.Equal(t, 500*time.Millisecond, time.Since(began))
 	})
 }
+
+// taking is a store that takes every job and does nothing with it.
+type taking struct{ still }
+
+func (s taking) Submit(ctx context.Context, _ jobs.Submission) (jobs.Submitted, error) {
+	job, err := s.Get(ctx, "job_1")
+	return jobs.Submitted{Job: job, Created: true}, err
+}
+
+// counted is a store that tells when a watch ends.
+type counted struct {
+	still
+	ended chan time.Time
+}
+
+func (s counted) Watch(string) (<-chan struct{}, func(), error) {
+	return nil, func() { s.ended <- time.Now() }, nil
+}

@@ -189,32 +189,14 @@ func TestRedisSilent(t *testing.T) {
 func TestBodyThatDoesNotArriveWhole(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(b.url, "http://"))
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	_, err = fmt.Fprintf(conn, "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nIdempotency-Key: k1\r\n"+
-		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"route\":", devKey)
-	require.NoError(t, err)
-	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
-	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	require.Equal(t, http.StatusBadRequest, b.raw(true, "Content-Type: application/json\r\nIdempotency-Key: k1\r\n"+
+		"Content-Length: 100\r\n\r\n{\"route\":"))
 	require.Empty(t, b.redis.Keys())
 }
 
 func TestKeyWithNULIsRefused(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(b.url, "http://"))
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	_, err = fmt.Fprintf(conn, "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nIdempotency-Key: a\x00b\r\nContent-Length: 0\r\n\r\n")
-	require.NoError(t, err)
-	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	require.NoError(t, err)
-	defer func() { _ = response.Body.Close() }()
-	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	require.Equal(t, http.StatusBadRequest, setup(t).raw(false, "Idempotency-Key: a\x00b\r\nContent-Length: 0\r\n\r\n"))
 }
 
 func TestRequestID(t *testing.T) {
@@ -289,4 +271,30 @@ func TestProbesAlone(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"/healthz", "/readyz", "/metrics"}, routes)
+}
+
+// A body announced as too large is refused before it is sent.
+func TestTooLargeIsRefusedAtTheAnnouncement(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, http.StatusRequestEntityTooLarge, setup(t).raw(false, "Content-Type: application/json\r\nIdempotency-Key: k1\r\n"+
+		"Content-Length: 1073741824\r\nExpect: 100-continue\r\n\r\n"))
+}
+
+// raw posts to /v1/jobs what no client would send, ends there if asked to, and
+// returns the status of the answer.
+func (b *bundle) raw(end bool, headersAndBody string) int {
+	b.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(b.t.Context(), "tcp", strings.TrimPrefix(b.url, "http://"))
+	require.NoError(b.t, err)
+	defer func() { _ = conn.Close() }()
+	require.NoError(b.t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	_, err = io.WriteString(conn, "POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+devKey+"\r\n"+headersAndBody)
+	require.NoError(b.t, err)
+	if end {
+		require.NoError(b.t, conn.(*net.TCPConn).CloseWrite())
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(b.t, err)
+	defer func() { _ = response.Body.Close() }()
+	return response.StatusCode
 }
