@@ -29,6 +29,7 @@ local function add_attempt(provider, wait, reason, certificate)
   set_attempt(n, 'not_before', now + wait)
   set_attempt_given(n, 'certificate', certificate)
   redis.call('ZADD', DUE, text(now + wait + WAKE_GRACE), due_name('wake', n))
+  if job.start_by then remind('start', n, tonumber(job.start_by) + 1) end
   event('open', n, '', 'starting', reason)
   if job.state == 'failed' then
     raise()

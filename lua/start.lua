@@ -1,5 +1,6 @@
 -- include: settle
--- The time a job may be started in (start_within, design §7).
+-- The time a job may be started in (start_within, design §7). It holds for every
+-- attempt that is opened without a person asking, the planned ones, too.
 
 local function past_start() return job.start_by ~= nil and now > tonumber(job.start_by) end
 
@@ -9,7 +10,7 @@ local function expire_start(n, verb)
   move_attempt(n, 'cancelled')
   set_attempt(n, 'reason', 'start_expired')
   event(verb, n, 'starting', 'cancelled', 'start_expired')
-  if not first_open(n) then blame('start_expired', 'the job was not started in the time it was given', n) end
+  if not first_open(n) then blame('start_expired', 'no attempt was started in the time the job was given', n) end
   settle()
   remember('start_expired')
   commit()
