@@ -20,12 +20,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	if p := checkMediaType(r.Header); p != nil {
 		return nil, p
 	}
-	return readAll(w, r)
+	return readAll(w, r, maxBody)
 }
 
 // readOptionalBody reads a body that may be left out; without one it is {}.
 func readOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
-	body, p := readAll(w, r)
+	body, p := readAll(w, r, maxBody)
 	if p != nil {
 		return nil, p
 	}
@@ -38,16 +38,17 @@ func readOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, *Problem)
 	return body, nil
 }
 
-func readAll(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
-	if r.ContentLength > maxBody {
+// readAll reads a body of at most limit bytes.
+func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Problem) {
+	if r.ContentLength > limit {
 		w.Header().Set("Connection", "close") // rather than reading it all to throw it away
-		return nil, tooLarge()
+		return nil, tooLarge(limit)
 	}
 	// The server has no ReadTimeout, which would end long waits, too; so the
 	// body gets a deadline of its own. Servers without deadlines go without.
 	connection := http.NewResponseController(w)
 	_ = connection.SetReadDeadline(time.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
 		_ = connection.SetReadDeadline(time.Time{})
 		return body, nil
@@ -55,13 +56,13 @@ func readAll(w http.ResponseWriter, r *http.Request) ([]byte, *Problem) {
 	// The deadline stays: net/http reads what is left of a body, too.
 	w.Header().Set("Connection", "close")
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, tooLarge()
+		return nil, tooLarge(limit)
 	}
 	return nil, newProblem(&problemRequestInvalid, "The body did not arrive whole.").because(err)
 }
 
-func tooLarge() *Problem {
-	return newProblem(&problemRequestTooLarge, "The body is larger than %d bytes.", maxBody)
+func tooLarge(limit int64) *Problem {
+	return newProblem(&problemRequestTooLarge, "The body is larger than %d bytes.", limit)
 }
 
 // checkMediaType accepts application/json and types that end in +json, in

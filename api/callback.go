@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -34,13 +33,9 @@ func (s *Server) takeReport(c echo.Context) error {
 	if p := checkMediaType(c.Request().Header); p != nil {
 		return p
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxReport))
-	var limit *http.MaxBytesError
-	if errors.As(err, &limit) {
-		return newProblem(&problemRequestTooLarge, "A report is at most 9 MiB.")
-	}
-	if err != nil {
-		return newProblem(&problemRequestInvalid, "The body did not arrive whole.").because(err)
+	body, p := readAll(c.Response(), c.Request(), maxReport)
+	if p != nil {
+		return p
 	}
 	ctx, cancel := decided(c.Request().Context())
 	defer cancel()
@@ -52,7 +47,7 @@ func (s *Server) takeReport(c echo.Context) error {
 		return newProblem(&problemRequestInvalid, "%s", err).
 			hint(`Send {"status": "running" | "succeeded" | "failed", "result": …, "error": …}.`)
 	case err != nil:
-		return err //nolint:wrapcheck // judged by problemOf
+		return err
 	}
 	return answer(c, http.StatusOK, map[string]any{"state": reported.State, "late": reported.Late})
 }

@@ -97,7 +97,7 @@ func problemOfStatus(err *echo.HTTPError) *Problem {
 	case http.StatusMethodNotAllowed:
 		return newProblem(&problemMethod, "This address does not answer that method.")
 	case http.StatusRequestEntityTooLarge:
-		return tooLarge().because(err)
+		return tooLarge(maxBody).because(err)
 	case http.StatusUnsupportedMediaType:
 		return newProblem(&problemMediaType, "The media type is not supported.").because(err)
 	}

@@ -41,6 +41,7 @@ func TestUnauthorized(t *testing.T) {
 	b.get("", "/v1/jobs", "Authorization", "bearer dev-key").is(http.StatusOK)
 }
 
+// The callbacks have their own credential, in the path.
 func TestEveryCallOfTheAPINeedsAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
