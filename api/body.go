@@ -44,16 +44,14 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Prob
 		w.Header().Set("Connection", "close") // rather than reading it all to throw it away
 		return nil, tooLarge(limit)
 	}
-	// The server has no ReadTimeout, which would end long waits, too; so the
-	// body gets a deadline of its own. Servers without deadlines go without.
-	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(bodyTimeout))
+	// The server has no ReadTimeout, so that the body has a deadline of its own.
+	// Servers without deadlines go without. net/http lifts it when it has read
+	// the body to its end; else it stays, for what net/http reads of the rest.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
-		_ = connection.SetReadDeadline(time.Time{})
 		return body, nil
 	}
-	// The deadline stays: net/http reads what is left of a body, too.
 	w.Header().Set("Connection", "close")
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, tooLarge(limit)
