@@ -104,6 +104,9 @@ func (r *record) add(provider string, wait, now int64, reason, certificate strin
 	n := len(r.attempts)
 	r.rest["provider"] = provider
 	r.due[r.entry("wake", n)] = now + wait + 5000
+	if by, given := r.rest["start_by"]; given {
+		r.due[r.entry("start", n)] = atoi(by) + 1
+	}
 	r.event("open", n, "", "starting", reason)
 	if r.state == "failed" {
 		r.version++

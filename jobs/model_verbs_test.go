@@ -169,7 +169,7 @@ func (r *record) expireStart(c command, a *attempt, now int64) (said, bool) {
 	r.end(c.attempt, "cancelled", now)
 	a.rest["reason"] = "start_expired"
 	if len(r.open(0)) == 0 {
-		r.blame("start_expired", "the job was not started in the time it was given", c.attempt, "")
+		r.blame("start_expired", "no attempt was started in the time the job was given", c.attempt, "")
 	}
 	r.settle(now)
 	r.remember(c, "start_expired", "")
