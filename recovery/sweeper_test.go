@@ -1,0 +1,173 @@
+package recovery
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"onejob/jobs"
+	"onejob/redistest"
+	"onejob/tasks"
+)
+
+// What nobody ever enqueued is woken: the submitter died, or the queue was away.
+func TestSweep_WakesWhatWasNeverClaimed(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		id := w.submit("k", 0)
+		w.sweep()
+		_, err := w.inspector.GetTaskInfo("inkjet", jobs.AttemptID(id, 1))
+		require.Error(t, err, "woken before the submitter had his time")
+		w.due("wake")
+		w.sweep()
+		_, err = w.inspector.GetTaskInfo("inkjet", jobs.AttemptID(id, 1))
+		require.NoError(t, err)
+		require.Equal(t, []string{"wake"}, w.left(), "the claim takes the entry off, nobody else")
+	})
+}
+
+// A wake-up an operator archived is a hold, shown on the job until it is claimed;
+// one he deletes is woken again.
+func TestSweep_HoldsWhatAnOperatorArchived(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		id := w.submit("k", 0)
+		task := jobs.AttemptID(id, 1)
+		w.due("wake")
+		w.sweep()
+		require.NoError(t, w.inspector.ArchiveTask("inkjet", task))
+		w.due("wake")
+		w.sweep()
+		require.Contains(t, w.get(id).Hold, "archived")
+		require.Equal(t, jobs.Queued, w.get(id).State)
+
+		require.NoError(t, w.inspector.DeleteTask("inkjet", task))
+		w.due("wake")
+		w.sweep()
+		_, err := w.inspector.GetTaskInfo("inkjet", task)
+		require.NoError(t, err, "a deleted wake-up was not made again")
+		w.claim(id, time.Minute)
+		require.Empty(t, w.get(id).Hold)
+	})
+}
+
+func TestSweep_SuspectsLapsedLeases(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		lapsed, held := w.submit("lapsed", 0), w.submit("held", 0)
+		w.claim(lapsed, -time.Minute)
+		w.claim(held, time.Minute)
+		w.due("lease") // whoever takes a turn looks whether it still holds
+		w.sweep()
+		require.Equal(t, jobs.Unknown, w.get(lapsed).State)
+		require.Equal(t, "worker_lost", w.get(lapsed).Attempts[0].Reason)
+		require.Equal(t, jobs.Running, w.get(held).State)
+	})
+}
+
+// After a gap the store was away, and so were everybody's beats: one lease of
+// patience before anybody is suspected (design §4).
+func TestSweep_IsPatientAfterAGap(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		id := w.submit("k", 0)
+		w.claim(id, -time.Minute)
+		w.clock = w.clock.Add(time.Minute)
+		w.sweep()
+		require.Equal(t, jobs.Running, w.get(id).State, "suspected at once after a gap")
+		for range 14 { // it sweeps on, and there is no further gap
+			w.clock = w.clock.Add(time.Second)
+			w.due("lease")
+			w.sweep()
+			require.Equal(t, jobs.Running, w.get(id).State)
+		}
+		w.clock = w.clock.Add(2 * time.Second)
+		w.due("lease")
+		w.sweep()
+		require.Equal(t, jobs.Unknown, w.get(id).State, "never suspected")
+	})
+}
+
+// A sweeper that has just started was away, too.
+func TestSweep_IsPatientAtItsStart(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		w.last = time.Time{}
+		id := w.submit("k", 0)
+		w.claim(id, -time.Minute)
+		w.sweep()
+		require.Equal(t, jobs.Running, w.get(id).State)
+	})
+}
+
+// A job nobody starts in its time ends, though no worker ever comes.
+func TestSweep_EndsWhatWasNotStartedInTime(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		early, late := w.submit("early", time.Hour), w.submit("late", time.Millisecond)
+		require.Eventually(t, func() bool {
+			w.sweep()
+			return w.get(late).State == jobs.Failed
+		}, 10*time.Second, 5*time.Millisecond)
+		require.Equal(t, "start_expired", w.get(late).Error.Code)
+		require.Equal(t, "none", w.get(late).Attempts[0].Effect)
+		require.Equal(t, jobs.Queued, w.get(early).State)
+	})
+}
+
+// A failed job gets a ticket, once; one that has moved on gets none.
+func TestSweep_IssuesTickets(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		fail := func(key string) string {
+			id := w.submit(key, 0)
+			c := w.claim(id, time.Minute)
+			_, err := w.store.Fail(w.ctx, jobs.Ending{JobID: id, Attempt: 1, Fence: c.Fence}, jobs.Failure{Reason: "rejected", Policy: &jobs.Policy{}})
+			require.NoError(t, err)
+			return id
+		}
+		failed, reopened := fail("failed"), fail("reopened")
+		_, err := w.store.Open(w.ctx, jobs.OpenRequest{Decision: jobs.Decision{JobID: reopened}})
+		require.NoError(t, err)
+		w.sweep()
+		tickets, err := w.inspector.ListScheduledTasks(tasks.QueueOperator)
+		require.NoError(t, err)
+		require.Len(t, tickets, 1)
+		require.Equal(t, failed+"-retry-v1", tickets[0].ID)
+		require.NotContains(t, w.left(), "ticket")
+	})
+}
+
+// An expired record leaves the indexes; one that is there stays in them.
+func TestSweep_UnindexesWhatExpired(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		gone, kept := w.submit("gone", 0), w.submit("kept", 0)
+		for _, id := range []string{gone, kept} {
+			_, err := w.store.CancelJob(w.ctx, jobs.Decision{JobID: id})
+			require.NoError(t, err)
+		}
+		for _, key := range w.rdb.Keys(w.ctx, "oj:*:"+gone).Val() {
+			require.NoError(t, w.rdb.Del(w.ctx, key).Err())
+		}
+		w.due("expire")
+		w.sweep()
+		for _, key := range append(w.rdb.Keys(w.ctx, "oj:*state:*").Val(), w.rdb.Keys(w.ctx, "oj:*owner:*").Val()...) {
+			require.NotContains(t, w.rdb.ZRange(w.ctx, key, 0, -1).Val(), gone)
+		}
+		page, err := w.store.List(w.ctx, jobs.Query{Owner: "dev"})
+		require.NoError(t, err)
+		require.Len(t, page.Jobs, 1)
+		require.Equal(t, kept, page.Jobs[0].ID)
+	})
+}
