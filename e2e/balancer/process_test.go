@@ -103,7 +103,7 @@ func get(ctx context.Context, url string) (*http.Response, error) {
 
 // once makes a connection for every request, so that nothing is sent again
 // behind the test's back and nothing stays open.
-var once = &http.Transport{DisableKeepAlives: true}
+var once = &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: patience}
 
 // eventually asks again and again until it is so.
 func eventually(t *testing.T, what string, so func(context.Context) bool) {

@@ -1,6 +1,8 @@
 package balancer
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -34,10 +36,10 @@ func TestAPostIsNeverSentAgain(t *testing.T) {
 	failures := []struct {
 		name   string
 		answer http.HandlerFunc
-		status []int
+		status int
 	}{
-		{"connection lost after sending", breakOff, []int{http.StatusBadGateway}},
-		{"no answer in time", silent, []int{http.StatusGatewayTimeout}},
+		{"connection lost after sending", breakOff, http.StatusBadGateway},
+		{"no answer in time", silent, http.StatusGatewayTimeout},
 	}
 	calls := []struct{ name, path, key string }{
 		{"submit", "/v1/jobs", "k1"},
@@ -48,13 +50,13 @@ func TestAPostIsNeverSentAgain(t *testing.T) {
 		for _, f := range failures {
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
-				one, two := pair(t, f.answer)
-				url := b.start(t, one.addr, two.addr, change{b.wait, b.brief})
-				for i, c := range calls {
+				for _, c := range calls {
+					one, two := pair(t, f.answer)
+					url := b.start(t, one.addr, two.addr, change{b.wait, b.brief})
 					response, body := send(t, http.MethodPost, url+c.path, `{}`, "Idempotency-Key", c.key, "X-Request-Id", "r1")
-					require.Contains(t, f.status, response.StatusCode, c.name)
-					require.Equal(t, i+1, len(one.requests())+len(two.requests()), "%s reached the backends more than once", c.name)
+					require.Equal(t, f.status, response.StatusCode, c.name)
 					requireProblem(t, response, body)
+					require.Len(t, append(one.requests(), two.requests()...), 1, "%s reached the backends more than once", c.name)
 				}
 			})
 		}
@@ -67,9 +69,13 @@ func requireProblem(t *testing.T, response *http.Response, body string) {
 	require.Equal(t, "application/problem+json", response.Header.Get("Content-Type"))
 	require.Equal(t, "r1", response.Header.Get("X-Request-Id"))
 	require.Equal(t, "1", response.Header.Get("Retry-After"))
-	require.JSONEq(t, body, body)
-	require.Contains(t, body, `"status":`+http.StatusText(0)+statusText(response.StatusCode))
-	require.Contains(t, body, "Send the same request again with the same key.")
+	var problem struct {
+		Status int
+		Hint   string
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &problem), body)
+	require.Equal(t, response.StatusCode, problem.Status)
+	require.Equal(t, "Send the same request again with the same key.", problem.Hint)
 }
 
 // A backend that is not there costs a caller one failure at most; then its share
@@ -81,7 +87,7 @@ func TestADeadBackendIsLeftAlone(t *testing.T) {
 		url := b.start(t, refusing(t), alive.addr)
 		failed, answered := 0, 0
 		for i := range 40 {
-			response, _ := send(t, http.MethodPost, url+"/v1/jobs", `{}`, "Idempotency-Key", keyOf(i))
+			response, _ := send(t, http.MethodPost, url+"/v1/jobs", `{}`, "Idempotency-Key", fmt.Sprintf("k%d", i))
 			if response.StatusCode == http.StatusOK {
 				answered++
 			} else {
@@ -89,6 +95,6 @@ func TestADeadBackendIsLeftAlone(t *testing.T) {
 			}
 		}
 		require.Equal(t, answered, len(alive.requests()))
-		require.LessOrEqual(t, failed, 3, "of 40 requests in less than a second or two")
+		require.LessOrEqual(t, failed, 5, "one each time the dead backend is tried, which is not often")
 	})
 }
