@@ -2,7 +2,6 @@ package balancer
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -12,8 +11,8 @@ import (
 // backend stands for an API process: it says that it is ready, counts what
 // reaches it, and answers as the test wants.
 type backend struct {
-	name string
-	addr string
+	addr  string
+	close func()
 
 	mu   sync.Mutex
 	seen []*http.Request
@@ -40,6 +39,7 @@ func newBackend(t *testing.T, answer http.HandlerFunc) *backend {
 		answer(w, r)
 	}))
 	t.Cleanup(server.Close)
+	b.close = server.Close
 	b.addr = server.Listener.Addr().String()
 	return b
 }
@@ -55,14 +55,3 @@ func breakOff(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) 
 
 // silent says nothing until the caller is gone.
 func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-// refusing is an address that takes no connection.
-func refusing(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}

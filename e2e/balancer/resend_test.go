@@ -83,8 +83,9 @@ func requireProblem(t *testing.T, response *http.Response, body string) {
 func TestADeadBackendIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b balancer) {
-		alive := newBackend(t, func(http.ResponseWriter, *http.Request) {})
-		url := b.start(t, refusing(t), alive.addr)
+		dead, alive := pair(t, func(http.ResponseWriter, *http.Request) {})
+		url := b.start(t, dead.addr, alive.addr)
+		dead.close()
 		failed, answered := 0, 0
 		for i := range 40 {
 			response, _ := send(t, http.MethodPost, url+"/v1/jobs", `{}`, "Idempotency-Key", fmt.Sprintf("k%d", i))
