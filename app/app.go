@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -86,7 +85,7 @@ func WithProvider(name string, factory providers.Factory) Option {
 // started yet.
 func New(cfg *config.Config, opts ...Option) *App {
 	a := &App{
-		cfg: cfg, log: slog.New(slog.NewTextHandler(io.Discard, nil)), types: builtIn(),
+		cfg: cfg, log: slog.New(slog.DiscardHandler), types: builtIn(),
 		metrics: newMetrics(), served: make(chan error, 1),
 	}
 	for _, opt := range opts {

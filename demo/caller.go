@@ -60,12 +60,12 @@ func (c *caller) call(ctx context.Context, method, path string, headers map[stri
 	var sent bytes.Buffer
 	if body != nil {
 		if err := json.NewEncoder(&sent).Encode(body); err != nil {
-			return reply{}, err
+			return reply{}, fmt.Errorf("%s %s: writing the body: %w", method, path, err)
 		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, &sent)
 	if err != nil {
-		return reply{}, err
+		return reply{}, fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	request.Header.Set("Authorization", "Bearer dev-key")
 	request.Header.Set("Content-Type", "application/json")

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"sync"
@@ -30,7 +31,7 @@ type order struct {
 func openPrintshop() (*printshop, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("listening: %w", err)
 	}
 	p := &printshop{listener: listener, sheets: map[string]int{}}
 	mux := http.NewServeMux()
@@ -43,7 +44,12 @@ func openPrintshop() (*printshop, error) {
 func (p *printshop) url() string { return "http://" + p.listener.Addr().String() }
 
 // close hangs up on whoever still waits for a sheet.
-func (p *printshop) close() error { return p.server.Close() }
+func (p *printshop) close() error {
+	if err := p.server.Close(); err != nil {
+		return fmt.Errorf("closing the print shop: %w", err)
+	}
+	return nil
+}
 
 // print prints at once; only its answer may take its time.
 func (p *printshop) print(w http.ResponseWriter, r *http.Request) {

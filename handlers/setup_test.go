@@ -3,8 +3,8 @@ package handlers_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -70,7 +70,7 @@ func setup(t *testing.T, s settings) *bench {
 	b.rdb = redis.NewClient(&redis.Options{Addr: b.redis.Addr(), MaxRetries: -1})
 	b.store = jobs.NewStore(b.rdb, jobs.Options{Lease: s.lease})
 	b.queue = tasks.NewQueue(b.rdb, func(string) time.Duration { return time.Minute })
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	b.waker = tasks.NewWaker(b.queue, log)
 	b.worker = handlers.NewWorker(handlers.Options{
 		Store: b.store, Waker: b.waker, Policy: s.policy, Beat: s.beat, Log: log,
@@ -225,9 +225,7 @@ func (g *gated) created() map[string]int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := make(map[string]int, len(g.creates))
-	for id, n := range g.creates {
-		all[id] = n
-	}
+	maps.Copy(all, g.creates)
 	return all
 }
 

@@ -35,8 +35,7 @@ func (t Tickets) Handle(ctx context.Context, task *asynq.Task) error {
 		JobID: ticket.JobID, ExpectVersion: ticket.Version, Op: id,
 		Actor: "operator:queue", Reason: "ticket",
 	}, Margin: ticketMargin})
-	var refusal *jobs.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*jobs.Refusal](err); ok {
 		t.Log.InfoContext(ctx, "ticket without effect", "job", ticket.JobID, "why", refusal.Code)
 		return nil
 	}

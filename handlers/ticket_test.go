@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"testing"
@@ -52,7 +51,7 @@ func openOffice(t *testing.T, keep time.Duration) *office {
 		_ = rdb.Close()
 	})
 	o := &office{t: t, ctx: ctx, store: store, woken: &wakes{}}
-	o.tickets = handlers.Tickets{Store: store, Waker: o.woken, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	o.tickets = handlers.Tickets{Store: store, Waker: o.woken, Log: slog.New(slog.DiscardHandler)}
 	s, err := store.Submit(ctx, jobs.Submission{Owner: "dev", Key: "k", Fingerprint: "v1:x", Route: "print", Provider: "inkjet", Input: json.RawMessage(`{}`)})
 	require.NoError(t, err)
 	o.job = s.Job

@@ -76,10 +76,9 @@ type Worker struct {
 	mu    sync.Mutex
 	calls map[*call]struct{}
 	idle  chan struct{} // closed while no call is in flight
-	beats sync.WaitGroup
 }
 
-// NewWorker returns a Worker whose beats are running; Close ends them.
+// NewWorker returns a Worker, which works until Stop; Drain waits for its calls.
 func NewWorker(o Options) *Worker {
 	if o.Beat == 0 {
 		o.Beat = 5 * time.Second

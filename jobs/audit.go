@@ -37,11 +37,15 @@ func (s *Store) keys(ctx context.Context, each func(key string) error) error {
 		return scan(ctx, s.rdb)
 	}
 	var one sync.Mutex // each is not asked to be safe for concurrent use
-	return cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+	err := cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
 		one.Lock()
 		defer one.Unlock()
 		return scan(ctx, node)
 	})
+	if err != nil {
+		return fmt.Errorf("scanning the Cluster: %w", err)
+	}
+	return nil
 }
 
 // EachJob calls each with the id of every stored job.
@@ -98,13 +102,16 @@ func (s *Store) strayKey(ctx context.Context, key, id string, repair bool, each 
 	if !ok {
 		return nil
 	}
-	there, err := s.rdb.Exists(ctx, partition(p).job(id)).Result()
-	if err != nil || there > 0 {
+	there, err := s.there(ctx, p, id)
+	if err != nil || there {
 		return err
 	}
 	left, err := s.rdb.PTTL(ctx, key).Result()
-	if err != nil || left != -1 {
-		return err // it expires, or has
+	if err != nil {
+		return fmt.Errorf("reading the time to live of %s: %w", key, err)
+	}
+	if left != -1 {
+		return nil // it expires, or has
 	}
 	if repair {
 		if err := s.rdb.Del(ctx, key).Err(); err != nil {
@@ -146,8 +153,8 @@ func (s *Store) strayMember(ctx context.Context, key, member string, at int64, r
 	if !ok {
 		return nil
 	}
-	there, err := s.rdb.Exists(ctx, partition(p).job(id)).Result()
-	if err != nil || there > 0 {
+	there, err := s.there(ctx, p, id)
+	if err != nil || there {
 		return err
 	}
 	if repair {

@@ -34,8 +34,7 @@ func TestContract_ConcurrentSubmits(t *testing.T) {
 		created, conflicts := 0, 0
 		ids := map[string]int{}
 		for i := range many {
-			var refusal *jobs.Refusal
-			if errors.As(errs[i], &refusal) {
+			if refusal, ok := errors.AsType[*jobs.Refusal](errs[i]); ok {
 				require.Equal(t, jobs.CodeConflict, refusal.Code)
 				ids[refusal.JobID]++
 				conflicts++

@@ -129,8 +129,8 @@ func (s *Store) Unindex(ctx context.Context, jobID, ownerHash string) error {
 		return nil
 	}
 	keys := partition(p)
-	there, err := s.rdb.Exists(ctx, keys.job(jobID)).Result()
-	if err != nil || there > 0 {
+	there, err := s.there(ctx, p, jobID)
+	if err != nil || there {
 		return err
 	}
 	pipe := s.rdb.Pipeline()
@@ -143,4 +143,13 @@ func (s *Store) Unindex(ctx context.Context, jobID, ownerHash string) error {
 		return fmt.Errorf("taking job %s out of the indexes: %w", jobID, err)
 	}
 	return nil
+}
+
+// there tells whether a job's record is.
+func (s *Store) there(ctx context.Context, p int, jobID string) (bool, error) {
+	n, err := s.rdb.Exists(ctx, partition(p).job(jobID)).Result()
+	if err != nil {
+		return false, fmt.Errorf("looking for job %s: %w", jobID, err)
+	}
+	return n > 0, nil
 }

@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 )
 
@@ -30,12 +32,7 @@ func (s State) Final() bool { return s == Succeeded || s == Cancelled }
 
 // Valid tells whether s is one of States.
 func (s State) Valid() bool {
-	for _, known := range States {
-		if s == known {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(States, s)
 }
 
 // Job is the durable record of one intent. Its JSON form is the one of the
@@ -126,9 +123,12 @@ func (t Time) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON writes, and any other RFC 3339 time.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var at *time.Time
-	if err := json.Unmarshal(b, &at); err != nil || at == nil {
+	if err := json.Unmarshal(b, &at); err != nil {
+		return fmt.Errorf("reading a time: %w", err)
+	}
+	if at == nil {
 		*t = 0
-		return err
+		return nil
 	}
 	*t = Time(at.UnixMilli())
 	return nil

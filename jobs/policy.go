@@ -27,7 +27,7 @@ type PolicyProvider struct {
 
 // MarshalJSON writes what lua/next.lua reads; durations in ms.
 func (p Policy) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
+	return json.Marshal(struct { //nolint:wrapcheck // json.Marshal wraps it
 		MaxAttempts int              `json:"max_attempts"`
 		Tries       int              `json:"tries"`
 		Initial     int64            `json:"backoff_initial"`

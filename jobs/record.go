@@ -73,8 +73,10 @@ func (s *Store) readAll(ctx context.Context, ids []string) ([]*redis.Cmd, error)
 			records = append(records, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.attempts(id)}))
 		}
 	}
-	_, err := pipe.Exec(ctx)
-	return records, err
+	if _, err := pipe.Exec(ctx); err != nil {
+		return nil, fmt.Errorf("reading records: %w", err)
+	}
+	return records, nil
 }
 
 // readRecord decodes {job fields, attempt fields}; nil when there is no record.

@@ -90,5 +90,8 @@ func (w *watchers) close() error {
 	}
 	err := pubsub.Close()
 	w.done.Wait()
-	return err
+	if err != nil {
+		return fmt.Errorf("ending the watches: %w", err)
+	}
+	return nil
 }

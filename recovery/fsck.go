@@ -62,8 +62,7 @@ func (f *Fsck) found(finding Finding) {
 func (f *Fsck) job(ctx context.Context, id string) error {
 	f.checked.Jobs++
 	problems, err := f.Store.Mend(ctx, id, f.Repair)
-	var refusal *jobs.Refusal
-	if errors.As(err, &refusal) {
+	if _, ok := errors.AsType[*jobs.Refusal](err); ok {
 		return nil // expired meanwhile
 	}
 	if err != nil {
@@ -90,8 +89,7 @@ func (f *Fsck) queue(ctx context.Context, name string) error {
 	return f.Queue.EachWake(name, func(id string, w tasks.Wake) error {
 		f.checked.Tasks++
 		_, err := f.Store.Get(ctx, w.JobID)
-		var refusal *jobs.Refusal
-		if !errors.As(err, &refusal) {
+		if _, ok := errors.AsType[*jobs.Refusal](err); !ok {
 			return err
 		}
 		if f.Repair {

@@ -92,8 +92,11 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 		return r.Store.Forget(ctx, d)
 	}
 	job, attempt, err := r.read(ctx, d)
-	if err != nil || attempt == nil || attempt.State != jobs.AttemptUnknown {
-		return errors.Join(err, r.forgetUnless(ctx, d, err))
+	if err != nil {
+		return err
+	}
+	if attempt == nil || attempt.State != jobs.AttemptUnknown {
+		return r.Store.Forget(ctx, d)
 	}
 	outcome := r.ask(ctx, provider, job, attempt)
 	if outcome.Reason == providers.ReasonLookupAbsent && provider.AbsentProves && time.Now().After(attempt.Deadline.Go()) {
@@ -103,24 +106,17 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	return err
 }
 
-func (r *Reconciler) forgetUnless(ctx context.Context, d jobs.Due, err error) error {
-	if err != nil {
-		return nil
-	}
-	return r.Store.Forget(ctx, d)
-}
-
 // read gives the job and attempt of an entry; nil when they are not there.
 func (r *Reconciler) read(ctx context.Context, d jobs.Due) (*jobs.Job, *jobs.Attempt, error) {
 	job, err := r.Store.Get(ctx, d.JobID)
-	var refusal *jobs.Refusal
-	if errors.As(err, &refusal) {
+	if _, ok := errors.AsType[*jobs.Refusal](err); ok {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return job, job.Attempt(d.Attempt()), nil
+	attempt := job.Attempt(d.Attempt())
+	return job, attempt, nil
 }
 
 // ask looks the attempt up or, where the provider dedupes, asks for it again

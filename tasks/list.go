@@ -62,5 +62,8 @@ func (q *Queue) Delete(queue, id string) error {
 	if errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
 		return nil
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("deleting task %s: %w", id, err)
+	}
+	return nil
 }

@@ -42,7 +42,7 @@ func ParseWake(payload []byte) (Wake, error) {
 func wakeTask(w jobs.Wake, k int, timeout time.Duration) (*asynq.Task, error) {
 	payload, err := json.Marshal(Wake{JobID: w.JobID, Attempt: w.Attempt})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("writing a wake-up: %w", err)
 	}
 	return asynq.NewTask(TypeWake, payload,
 		asynq.TaskID(wakeID(w, k)), asynq.Queue(w.Provider), asynq.MaxRetry(maxRetry), asynq.Timeout(timeout)), nil

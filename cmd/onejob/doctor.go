@@ -70,7 +70,7 @@ func printFindings(w io.Writer, findings []app.Finding, asJSON bool) error {
 	}
 	if asJSON {
 		if err := json.NewEncoder(w).Encode(findings); err != nil {
-			return err
+			return fmt.Errorf("writing what was found: %w", err)
 		}
 	} else {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -81,7 +81,7 @@ func printFindings(w io.Writer, findings []app.Finding, asJSON bool) error {
 			}
 		}
 		if err := table.Flush(); err != nil {
-			return err
+			return fmt.Errorf("writing what was found: %w", err)
 		}
 	}
 	if bad {
@@ -107,9 +107,9 @@ func (s *settings) askProcess(ctx context.Context) error {
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1" // it listens everywhere
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", http.NoBody)
 	if err != nil {
-		return err
+		return fmt.Errorf("asking the process: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

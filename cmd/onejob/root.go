@@ -40,8 +40,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	}
 	_, _ = fmt.Fprintln(stderr, "onejob:", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
 	return exitFailed
