@@ -21,6 +21,10 @@ func (page) Serve(w http.ResponseWriter, r *http.Request) error {
 		return refusal("store-unavailable")
 	case "/page/other":
 		return refusal("no such problem")
+	case "/page/half":
+		_, _ = io.WriteString(w, "half of ")
+		_ = http.NewResponseController(w).Flush()
+		panic("here")
 	case "/page/broken":
 		return errors.New("a private detail")
 	}
@@ -54,4 +58,19 @@ func TestMount(t *testing.T) {
 	answer = b.get("", "/page/broken")
 	answer.problem(http.StatusInternalServerError, "internal")
 	require.NotContains(t, string(answer.body), "private")
+}
+
+// An answer that has begun and cannot be finished is cut off: half of it must
+// not pass for the whole.
+func TestPanicInTheMiddleOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.api.Mount("/page", page{})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+"/page/half", nil)
+	require.NoError(t, err)
+	response, err := b.client.Do(r)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	_, err = io.ReadAll(response.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
