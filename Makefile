@@ -6,6 +6,8 @@ GOFUMPT_VERSION       = 0.12.0
 # How long `make test` may take, and one package of it.
 TEST_LIMIT      ?= 15m
 PACKAGE_LIMIT   ?= 14m
+# What `make test` and `make cover` run: make test PACKAGES=./jobs
+PACKAGES        ?= ./...
 # How long `make fuzz` spends on each fuzz target.
 FUZZ_TIME       ?= 30s
 # What `onejob version` says of a binary made by `make build`.
@@ -31,8 +33,8 @@ demo: needs-go ## Play the four fractures in the terminal, in under 30 s
 	go run ./cmd/onejob demo
 
 test: needs-go needs-redis needs-node ## Install what the tests need and run them all, with -race (at most 15 minutes)
-	go vet ./...
-	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) ./...
+	go vet $(PACKAGES)
+	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
 
 check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting, import direction, Lua, go.mod; installs its tools in .tools
 	@unformatted=$$($(TOOLS)/gofumpt -l .); \
@@ -44,7 +46,7 @@ check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting,
 	@for script in .ci/*; do bash -n $$script; done
 
 cover: needs-go needs-redis needs-node ## Run the tests and say how much of the code they reach
-	ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out ./...
+	ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out $(PACKAGES)
 	@go tool cover -func=cover.out | tail -n 1
 	@echo "go tool cover -html=cover.out shows it line by line"
 
