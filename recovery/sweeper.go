@@ -22,10 +22,11 @@ type Options struct {
 	Reconciler *Reconciler
 	// Remind tells what to be reminded of when an attempt becomes unknown.
 	Remind func(route, provider string) jobs.Reminders
-	// Every is the pause between two sweeps. Defaults to 1 s.
+	// Every is the pause between two sweeps. Defaults to 1 s, or a beat if that is
+	// shorter.
 	Every time.Duration
-	// Beat is the workers' pause between two beats: after a gap in the sweeps
-	// longer than that, the store was away and so were everybody's beats.
+	// Beat is the workers' pause between two beats: when a sweep comes later than
+	// that after it was due, the store was away and so were everybody's beats.
 	// Defaults to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
@@ -42,11 +43,11 @@ type Sweeper struct {
 
 // NewSweeper returns a Sweeper; Run runs it.
 func NewSweeper(o Options) *Sweeper {
-	if o.Every == 0 {
-		o.Every = time.Second
-	}
 	if o.Beat == 0 {
 		o.Beat = 5 * time.Second
+	}
+	if o.Every == 0 {
+		o.Every = min(time.Second, o.Beat)
 	}
 	return &Sweeper{options: o, now: time.Now}
 }
@@ -90,12 +91,12 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// noticeGap is told of every sweep that reached the store. After a gap longer
-// than a beat (the store was away, or we were) the workers get one lease to be
-// heard again before anyone is suspected.
+// noticeGap is told of every sweep that reached the store. When one came more
+// than a beat late (the store was away, or we were) the workers get one lease to
+// be heard again before anyone is suspected.
 func (s *Sweeper) noticeGap() {
 	now := s.now()
-	if now.Sub(s.last) > s.options.Beat {
+	if now.Sub(s.last) > s.options.Every+s.options.Beat {
 		s.patient = now.Add(s.options.Store.Lease())
 	}
 	s.last = now
@@ -147,8 +148,7 @@ func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
 		return nil
 	}
 	job, err := s.options.Store.Get(ctx, d.JobID)
-	var refusal *jobs.Refusal
-	if errors.As(err, &refusal) {
+	if _, ok := errors.AsType[*jobs.Refusal](err); ok {
 		return s.options.Store.Forget(ctx, d)
 	}
 	if err != nil {

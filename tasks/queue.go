@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -21,20 +22,36 @@ const (
 
 // Queue puts tasks on asynq's queues. It is safe for concurrent use.
 type Queue struct {
-	client    *asynq.Client
+	rdb       redis.UniversalClient
 	inspector *asynq.Inspector
 	timeout   func(provider string) time.Duration
+
+	mu     sync.Mutex
+	client *asynq.Client
+	made   time.Time // client
 }
 
 // NewQueue returns a Queue over rdb, which it does not close. timeout is how
 // long asynq may hold a wake-up of a provider before it gives it to somebody
 // else: longer than any call, for that would only waste a delivery.
 func NewQueue(rdb redis.UniversalClient, timeout func(provider string) time.Duration) *Queue {
-	return &Queue{
-		client:    asynq.NewClientFromRedisClient(rdb),
-		inspector: asynq.NewInspectorFromRedisClient(rdb),
-		timeout:   timeout,
+	return &Queue{rdb: rdb, inspector: asynq.NewInspectorFromRedisClient(rdb), timeout: timeout}
+}
+
+// clientTime is how long an asynq client is used. It announces each queue once
+// and never again, so that a queue an operator deleted would stay hidden from him
+// for as long as the client lives.
+const clientTime = time.Minute
+
+// enqueuer is an asynq client; fresh asks for one that announces its queues anew.
+// There is nothing to close: the connection is ours.
+func (q *Queue) enqueuer(fresh bool) *asynq.Client {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.client == nil || fresh || time.Since(q.made) > clientTime {
+		q.client, q.made = asynq.NewClientFromRedisClient(q.rdb), time.Now()
 	}
+	return q.client
 }
 
 // Enqueue puts the first wake-up of an attempt on its provider's queue. That a
@@ -51,7 +68,7 @@ func (q *Queue) enqueue(ctx context.Context, w jobs.Wake, k int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = q.client.EnqueueContext(ctx, task)
+	_, err = q.enqueuer(false).EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
 		return false, nil
 	}
@@ -90,7 +107,7 @@ func (q *Queue) Rewake(ctx context.Context, w jobs.Wake) (Standing, error) {
 		if fresh {
 			return Woken, nil
 		}
-		standing, err := q.standing(w.Provider, wakeID(w, k))
+		standing, err := q.standing(ctx, w, k)
 		if err != nil || standing != "" {
 			return standing, err
 		}
@@ -99,19 +116,31 @@ func (q *Queue) Rewake(ctx context.Context, w jobs.Wake) (Standing, error) {
 }
 
 // standing looks at one task; empty: it leads nowhere.
-func (q *Queue) standing(queue, id string) (Standing, error) {
-	info, err := q.inspector.GetTaskInfo(queue, id)
+//
+// A task that is with a worker is claimed at once. So one that still is there at
+// a later look, when the attempt is not claimed, was with a worker that died, or
+// was never given to anybody (its delivery was lost on the way). asynq itself
+// would find out after minutes, or never if its lease entry is gone too.
+func (q *Queue) standing(ctx context.Context, w jobs.Wake, k int) (Standing, error) {
+	info, err := q.inspector.GetTaskInfo(w.Provider, wakeID(w, k))
+	if errors.Is(err, asynq.ErrQueueNotFound) {
+		// Its tasks are there, but the queue was deleted and is hidden since.
+		q.enqueuer(true)
+		if _, err = q.enqueue(ctx, w, k); err == nil {
+			info, err = q.inspector.GetTaskInfo(w.Provider, wakeID(w, k))
+		}
+	}
 	switch {
 	case errors.Is(err, asynq.ErrTaskNotFound), errors.Is(err, asynq.ErrQueueNotFound):
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("looking at task %s: %w", id, err)
+		return "", fmt.Errorf("looking at task %s: %w", wakeID(w, k), err)
 	}
 	switch info.State {
 	case asynq.TaskStatePending, asynq.TaskStateScheduled, asynq.TaskStateRetry:
 		return Waiting, nil
 	case asynq.TaskStateActive:
-		if info.IsOrphaned {
+		if w.Tries > 1 {
 			return "", nil
 		}
 		return Waiting, nil

@@ -45,10 +45,10 @@ func (q *Queue) EnqueueTicket(ctx context.Context, job *jobs.Job) error {
 	ticket := Ticket{JobID: job.ID, Version: job.Version, Summary: summary(job)}
 	payload, err := json.Marshal(ticket)
 	if err != nil {
-		return err
+		return fmt.Errorf("writing a ticket: %w", err)
 	}
 	id := fmt.Sprintf("%s-retry-v%d", job.ID, job.Version)
-	_, err = q.client.EnqueueContext(ctx, asynq.NewTask(TypeTicket, payload,
+	_, err = q.enqueuer(false).EnqueueContext(ctx, asynq.NewTask(TypeTicket, payload,
 		asynq.TaskID(id), asynq.Queue(QueueOperator), asynq.MaxRetry(maxRetry), asynq.Timeout(time.Minute),
 		asynq.ProcessAt(job.ExpiresAt.Go().Add(ticketAfterExpiry))))
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
