@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // This file decides what an outcome is, for all types, and nowhere else is it
@@ -18,6 +19,11 @@ type Refusal struct {
 	Code    string
 	// Content: the content was refused, not the call (a filter, a policy).
 	Content bool
+	// Busy: a 409 that speaks of the provider's load, not of the request.
+	Busy bool
+	// RetryAfter is the wish in the provider's words, for want of a header; 0
+	// without one.
+	RetryAfter time.Duration
 }
 
 // Judge turns what came back for a create into an Outcome.
@@ -102,14 +108,14 @@ func byStatus(a Answer, refusal Refusal, own bool) Outcome {
 	case status >= 500 && !own:
 		return unknown(ReasonGatewayAnswer, said+" without the provider's own error")
 	case status == http.StatusTooManyRequests:
-		return no.later(ReasonRateLimited, a.Header)
-	case status == http.StatusServiceUnavailable:
-		return no.later(ReasonBusy, a.Header)
+		return no.later(ReasonRateLimited, a.Header, refusal)
+	case status == http.StatusServiceUnavailable, status == http.StatusConflict && own && refusal.Busy:
+		return no.later(ReasonBusy, a.Header, refusal)
 	case status == 529:
-		return no.later(ReasonOverloaded, a.Header)
+		return no.later(ReasonOverloaded, a.Header, refusal)
 	case status >= 500:
 		no.Effect = EffectUnknown
-		return no.later(ReasonProviderError, a.Header)
+		return no.later(ReasonProviderError, a.Header, refusal)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		// The provider's words are left out: they like to quote part of the key.
 		no.Message = fmt.Sprintf("the provider did not accept the credentials (HTTP %d)", status)
@@ -141,8 +147,11 @@ func (o Outcome) because(reason string) Outcome {
 	return o
 }
 
-func (o Outcome) later(reason string, header http.Header) Outcome {
+func (o Outcome) later(reason string, header http.Header, refusal Refusal) Outcome {
 	o.Reason, o.Retryable, o.RetryAfter = reason, true, retryAfter(header)
+	if o.RetryAfter == 0 {
+		o.RetryAfter = min(max(refusal.RetryAfter, 0), maxRetryAfter)
+	}
 	return o
 }
 

@@ -49,11 +49,26 @@ func LookupFailed(why string) Outcome {
 }
 
 // FailedThere is a look-up that says the attempt failed. Its effect stays
-// unknown: the provider took it before.
+// unknown: the provider took it before. Refused content is never retryable.
 func FailedThere(refusal Refusal, retryable bool) Outcome {
+	if refusal.Content {
+		return Outcome{
+			Kind: Failed, Reason: ReasonRefused, Effect: EffectUnknown,
+			Message: refusal.said("the provider refused the content"),
+		}
+	}
 	return Outcome{
 		Kind: Failed, Reason: ReasonFailedAtProvider, Retryable: retryable, Effect: EffectUnknown,
 		Message: refusal.said("the provider says that the attempt failed"),
+	}
+}
+
+// ResultGone is work done whose result the provider does not keep any more: no
+// answer can bring it, so a person decides whether to do it again.
+func ResultGone() Outcome {
+	return Outcome{
+		Kind: Failed, Reason: ReasonResultGone, Effect: EffectDone,
+		Message: "the attempt succeeded at the provider, which does not keep the result any more",
 	}
 }
 

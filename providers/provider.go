@@ -64,6 +64,9 @@ type Ref struct {
 	JobID     string
 	AttemptID string
 	Handle    string // the provider's own id, empty when none is known
+	// ClaimedAt is about when the attempt was claimed; zero when that is not
+	// known. It narrows a look-up without a handle.
+	ClaimedAt time.Time
 }
 
 // Call is one attempt as a provider sees it.

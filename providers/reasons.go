@@ -7,6 +7,9 @@ const (
 	// ReasonRequestInvalid: the job's input cannot be turned into a call at this
 	// provider. Permanent.
 	ReasonRequestInvalid = "request_invalid"
+	// ReasonCircuitOpen: the provider has failed too often, and is left alone for
+	// a while (WithBreaker). Retryable.
+	ReasonCircuitOpen = "circuit_open"
 )
 
 // Reasons of a definite failure: the provider answered no.
@@ -16,9 +19,11 @@ const (
 	// ReasonUnauthorized: 401 or 403: the credentials in the configuration are
 	// not accepted. Permanent.
 	ReasonUnauthorized = "unauthorized_at_provider"
-	// ReasonRateLimited: 429. Retryable.
+	// ReasonRateLimited: 429, or a call held back because of one (WithPause).
+	// Retryable.
 	ReasonRateLimited = "rate_limited"
-	// ReasonBusy: 503 with the provider's own error. Retryable.
+	// ReasonBusy: 503 with the provider's own error, or a 409 of which it says
+	// that it has no room now. Retryable.
 	ReasonBusy = "busy"
 	// ReasonOverloaded: 529 with the provider's own error. Retryable.
 	ReasonOverloaded = "overloaded"
@@ -33,6 +38,9 @@ const (
 	ReasonRefused = "refused"
 	// ReasonFailedAtProvider: a look-up says that the attempt failed.
 	ReasonFailedAtProvider = "failed_at_provider"
+	// ReasonResultGone: the work was done, and the provider has deleted its result.
+	// Permanent.
+	ReasonResultGone = "result_gone"
 	// ReasonResultTooLarge: the work was done, its result is larger than
 	// MaxResult. Permanent.
 	ReasonResultTooLarge = "result_too_large"

@@ -23,6 +23,14 @@ type Config struct {
 	// HandlePath finds the handle in the body of a 202: a JSON Pointer
 	// (RFC 6901) when it begins with a slash, else names separated by dots.
 	HandlePath string
+	// Body is the template of a create's body, in JSON's types (package
+	// providers/http says how it is filled); nil means the type's own shape.
+	Body any
+	// ResultPath finds the result in the body of a success, ErrorPath the
+	// endpoint's own error in any body; both are written like HandlePath. Empty:
+	// the whole body, and the type's own envelopes.
+	ResultPath string
+	ErrorPath  string
 
 	// Of AI types.
 	BaseURL string

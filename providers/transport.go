@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -161,7 +162,8 @@ func observed(resp *http.Response, wire *Wire) *http.Response {
 	}
 	wire.Note(func(e *Evidence) {
 		e.Status = resp.StatusCode
-		e.RequestID = resp.Header.Get("X-Request-Id")
+		// Anthropic leaves the X- out.
+		e.RequestID = cmp.Or(resp.Header.Get("X-Request-Id"), resp.Header.Get("Request-Id"))
 	})
 	resp.Body = &watchedBody{ReadCloser: resp.Body, wire: wire}
 	return resp

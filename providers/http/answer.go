@@ -26,7 +26,42 @@ func (p *provider) understand(a providers.Answer) providers.Outcome {
 		// 12 may be the beginning of 123: nothing said how long the answer is.
 		return providers.Truncated("the answer ended with the connection")
 	}
-	return providers.Success(json.RawMessage(body), nil)
+	if said, failed := p.errorAt(body); failed {
+		return providers.InBand(a, said, 0)
+	}
+	if p.config.ResultPath == "" {
+		return providers.Success(json.RawMessage(body), nil)
+	}
+	result := at(body, p.config.ResultPath)
+	if result == nil {
+		return providers.Unreadable("the answer says success and has nothing at result_path")
+	}
+	return providers.Success(result, nil)
+}
+
+// errorAt reads what is at error_path. Nothing, null, false, "", {} and [] say
+// nothing.
+func (p *provider) errorAt(body []byte) (providers.Refusal, bool) {
+	if p.config.ErrorPath == "" {
+		return providers.Refusal{}, false
+	}
+	raw := at(body, p.config.ErrorPath)
+	switch string(bytes.Join(bytes.Fields(raw), nil)) {
+	case "", "null", "false", `""`, "{}", "[]":
+		return providers.Refusal{}, false
+	}
+	if said, ok := refusal(raw); ok {
+		return said, true
+	}
+	return providers.Refusal{Message: string(raw)}, true
+}
+
+// envelope recognises the endpoint's own error, at error_path or by its shape.
+func (p *provider) envelope(a providers.Answer) (providers.Refusal, bool) {
+	if said, ok := p.errorAt(a.Body); ok {
+		return said, true
+	}
+	return envelope(a)
 }
 
 func number(body []byte) bool { return body[0] == '-' || body[0] >= '0' && body[0] <= '9' }

@@ -7,31 +7,47 @@ import (
 	"strings"
 )
 
-// find returns the string or number at path in a JSON body, "" when there is
-// none. A path that begins with a slash is a JSON Pointer (RFC 6901), any other
-// is names and list indexes separated by dots.
-func find(body []byte, path string) string {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var at any
-	if dec.Decode(&at) != nil {
-		return ""
-	}
+// at returns the value at path in a JSON body, nil when there is none. A path that
+// begins with a slash is a JSON Pointer (RFC 6901), any other is names and list
+// indexes separated by dots. Values keep their bytes.
+func at(body []byte, path string) json.RawMessage {
+	raw := json.RawMessage(bytes.TrimSpace(body))
 	for _, name := range names(path) {
-		switch v := at.(type) {
-		case map[string]any:
-			at = v[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(v) {
-				return ""
+		if len(raw) == 0 {
+			return nil
+		}
+		switch raw[0] {
+		case '{':
+			var members map[string]json.RawMessage
+			if json.Unmarshal(raw, &members) != nil {
+				return nil
 			}
-			at = v[i]
+			raw = members[name]
+		case '[':
+			var list []json.RawMessage
+			i, err := strconv.Atoi(name)
+			if err != nil || json.Unmarshal(raw, &list) != nil || i < 0 || i >= len(list) {
+				return nil
+			}
+			raw = list[i]
 		default:
-			return ""
+			return nil
 		}
 	}
-	switch v := at.(type) {
+	if !json.Valid(raw) {
+		return nil
+	}
+	return raw
+}
+
+// find returns the string or number at path in a JSON body, "" when there is
+// none.
+func find(body []byte, path string) string {
+	var value any
+	if unmarshal(at(body, path), &value) != nil {
+		return ""
+	}
+	switch v := value.(type) {
 	case string:
 		return v
 	case json.Number:
@@ -39,6 +55,13 @@ func find(body []byte, path string) string {
 	default:
 		return ""
 	}
+}
+
+// unmarshal keeps the digits of numbers.
+func unmarshal(raw []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return dec.Decode(into)
 }
 
 func names(path string) []string {

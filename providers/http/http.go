@@ -1,17 +1,20 @@
 // Package httpprovider is the provider type http: any endpoint that takes JSON
 // (design §8).
 //
-// A create is POST {job, attempt, input, params} with the attempt id as
-// Idempotency-Key and X-Onejob-Attempt. A 200 or 201 with a JSON body is the
-// result; a 202 means that it was accepted, and is asked for later at lookup_url.
+// A create is POST {job, attempt, input, params}, or what the configured body
+// makes of them, with the attempt id as Idempotency-Key and X-Onejob-Attempt. A
+// 200 or 201 with a JSON body is the result, or holds it at result_path; a 202 means that it was accepted, and is asked for later at lookup_url.
 // How every other answer is judged is the same for all types: see
 // providers.Judge. The endpoint's own error is an application/problem+json body
-// (RFC 9457) or a JSON object with a member error.
+// (RFC 9457), a JSON object with a member error, or one with something at
+// error_path.
 package httpprovider
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -29,9 +32,10 @@ var ours = map[string]bool{
 }
 
 type provider struct {
-	config  providers.Config
-	client  *http.Client
-	secrets providers.Secrets
+	config   providers.Config
+	client   *http.Client
+	secrets  providers.Secrets
+	template *template // nil: the body of design §8
 }
 
 // The combinations of what a configuration lets the provider do: what it cannot
@@ -76,6 +80,13 @@ func New(c providers.Config) (providers.Provider, error) {
 		}
 	}
 	p := &provider{config: c, client: providers.Client(c.Transport), secrets: c.Secrets()}
+	if c.Body != nil {
+		body, err := newTemplate(c.Body)
+		if err != nil {
+			return nil, err
+		}
+		p.template = &body
+	}
 	switch {
 	case c.LookupURL != "" && c.CancelURL != "":
 		return both{p}, nil
@@ -100,7 +111,7 @@ func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.
 		outcome.Evidence = wire.Evidence()
 		return outcome
 	}
-	judge := providers.Judge{Envelope: envelope, Understand: p.understand, Secrets: p.secrets}
+	judge := providers.Judge{Envelope: p.envelope, Understand: p.understand, Secrets: p.secrets}
 	outcome := judge.Outcome(ctx, wire, providers.Do(p.client, req, providers.MaxResult))
 	if outcome.Kind == providers.Accepted && call.Accept != nil && outcome.Handle != "" {
 		// A handle that could not be stored is still in the outcome.
@@ -112,19 +123,9 @@ func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.
 // create builds the request. The not-after time is RFC 3339 in UTC with
 // milliseconds.
 func (p *provider) create(ctx context.Context, call *providers.Call) (*http.Request, error) {
-	params, err := providers.Merge(p.config.Options, call.Params)
+	body, err := p.body(call)
 	if err != nil {
 		return nil, err
-	}
-	body, err := providers.Encode(struct {
-		Job         string `json:"job"`
-		Attempt     string `json:"attempt"`
-		Input       any    `json:"input"`
-		Params      any    `json:"params"`
-		CallbackURL string `json:"callback_url,omitempty"`
-	}{call.JobID, call.AttemptID, call.Input, params, call.CallbackURL})
-	if err != nil {
-		return nil, fmt.Errorf("the input is no JSON")
 	}
 	address, err := providers.Expand(p.config.URL, providers.Ref{JobID: call.JobID, AttemptID: call.AttemptID})
 	if err != nil {
@@ -137,6 +138,36 @@ func (p *provider) create(ctx context.Context, call *providers.Call) (*http.Requ
 	req.Header.Set("Idempotency-Key", call.AttemptID)
 	providers.Identify(req.Header, call)
 	return req, nil
+}
+
+// body is {job, attempt, input, params, callback_url?}, or the configured one. It
+// is the same for every repetition of a call.
+func (p *provider) body(call *providers.Call) (json.RawMessage, error) {
+	params, err := providers.Merge(p.config.Options, call.Params)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(call.Input) {
+		return nil, errors.New("the input is no JSON")
+	}
+	if p.template == nil {
+		return providers.Encode(struct {
+			Job         string `json:"job"`
+			Attempt     string `json:"attempt"`
+			Input       any    `json:"input"`
+			Params      any    `json:"params"`
+			CallbackURL string `json:"callback_url,omitempty"`
+		}{call.JobID, call.AttemptID, call.Input, params, call.CallbackURL})
+	}
+	values := map[string]json.RawMessage{"input": call.Input}
+	for name, value := range map[string]any{
+		"params": params, "job": call.JobID, "attempt": call.AttemptID, "callback_url": call.CallbackURL,
+	} {
+		if values[name], err = providers.Encode(value); err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", name, err)
+		}
+	}
+	return p.template.fill(values)
 }
 
 // request builds a request with the configured headers; body may be nil.

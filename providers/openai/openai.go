@@ -1,5 +1,6 @@
-// Package openai is the provider type openai: Chat Completions of any server that
-// speaks OpenAI's API, through the official SDK (design §5, §8).
+// Package openai is the provider type openai: Chat Completions, or Responses in
+// background mode, of any server that speaks OpenAI's API, through the official
+// SDK (design §5, §8).
 //
 // The SDK's retries, its time-out and its settings from the environment are off.
 // Answers are streamed unless the options say stream: false, so that silence on
@@ -25,8 +26,14 @@ import (
 // Type is the name of this provider type in the configuration.
 const Type = "openai"
 
-// path of the API, relative to the base URL.
+// path of Chat Completions, relative to the base URL.
 const path = "chat/completions"
+
+// Values of the setting api.
+const (
+	apiChat      = "chat"
+	apiResponses = "responses"
+)
 
 type provider struct {
 	config  providers.Config
@@ -43,8 +50,10 @@ func (s stored) Lookup(ctx context.Context, ref providers.Ref) providers.Outcome
 	return s.lookup(ctx, ref)
 }
 
-// New makes a provider for base_url and model. It implements
-// providers.Lookuper when the options say store: true; it cannot cancel.
+// New makes a provider for base_url and model. With api: chat, the default, it
+// implements providers.Lookuper when the options say store: true, and cannot
+// cancel. With api: responses it implements providers.Lookuper and
+// providers.Canceler.
 func New(c providers.Config) (providers.Provider, error) {
 	if err := check(c); err != nil {
 		return nil, err
@@ -68,7 +77,10 @@ func New(c providers.Config) (providers.Provider, error) {
 		stream:  c.Options["stream"] != false,
 		store:   c.Options["store"] == true,
 	}
-	if p.store {
+	switch {
+	case c.API == apiResponses:
+		return background{p}, nil
+	case p.store:
 		return stored{p}, nil
 	}
 	return p, nil
@@ -81,15 +93,16 @@ func check(c providers.Config) error {
 	switch {
 	case c.Model == "":
 		return errors.New("model is missing")
-	case c.API == "responses":
-		return errors.New("api: responses is not supported yet; use chat")
-	case c.API != "" && c.API != "chat":
-		return fmt.Errorf("api: %q is unknown; known is chat", c.API)
+	case c.API != "" && c.API != apiChat && c.API != apiResponses:
+		return fmt.Errorf("api: %q is unknown; known are chat and responses", c.API)
 	}
 	for _, name := range []string{"messages", "model"} {
 		if _, set := c.Options[name]; set {
 			return fmt.Errorf("options: %s cannot be an option", name)
 		}
+	}
+	if c.API == apiResponses {
+		return checkResponses(c.Options)
 	}
 	for _, name := range []string{"stream", "store"} {
 		if value, set := c.Options[name]; set && value != true && value != false {
@@ -101,11 +114,23 @@ func check(c providers.Config) error {
 
 // Execute makes the one create of the attempt.
 func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.Outcome {
+	return p.create(ctx, call, path, p.body, func(seen *exchange) func(providers.Answer) providers.Outcome {
+		return seen.understand
+	})
+}
+
+// create POSTs what build makes of the call, and judges the answer as understand
+// reads it.
+func (p *provider) create(
+	ctx context.Context, call *providers.Call, path string,
+	build func(*providers.Call) (json.RawMessage, error),
+	understand func(*exchange) func(providers.Answer) providers.Outcome,
+) providers.Outcome {
 	wire := call.Wire
 	if wire == nil {
 		wire = providers.NewWire(nil)
 	}
-	body, err := p.body(call)
+	body, err := build(call)
 	if err != nil {
 		outcome := providers.Invalid(err.Error())
 		outcome.Evidence = wire.Evidence()
@@ -122,7 +147,7 @@ func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.
 		opts = append(opts, option.WithHeader(name, headers.Get(name)))
 	}
 	err = p.client.Post(providers.WithWire(ctx, wire), path, []byte(body), nil, opts...)
-	judge := providers.Judge{Envelope: envelope, Understand: seen.understand, Secrets: p.secrets}
+	judge := providers.Judge{Envelope: envelope, Understand: understand(&seen), Secrets: p.secrets}
 	return judge.Outcome(ctx, wire, seen.result(err))
 }
 
@@ -193,16 +218,34 @@ func (p *provider) lookup(ctx context.Context, ref providers.Ref) providers.Outc
 		if err := json.Unmarshal(a.Body, &list); err != nil {
 			return providers.LookupFailed("the answer is no list")
 		}
-		if len(list.Data) == 0 {
+		if a.Body = ofAttempt(list.Data, ref.AttemptID); a.Body == nil {
 			return providers.Absent()
 		}
-		a.Body = list.Data[0]
 		return understand(a, false)
 	}}
 	found := seen.result(err)
-	if found.Status == http.StatusNotFound {
+	switch {
+	case found.Status == http.StatusNotFound:
 		// An empty list says absent; a 404 says that there are no such lists here.
 		return providers.LookupFailed("HTTP 404")
+	case found.Oversize:
+		return providers.LookupFailed("the list is larger than can be read")
 	}
 	return looked.Outcome(found)
+}
+
+// ofAttempt finds the answer whose metadata name the attempt: a server that does
+// not know the filter lists everybody's.
+func ofAttempt(list []json.RawMessage, attempt string) json.RawMessage {
+	for _, item := range list {
+		var kept struct {
+			Metadata struct {
+				Attempt string `json:"attempt"`
+			} `json:"metadata"`
+		}
+		if json.Unmarshal(item, &kept) == nil && kept.Metadata.Attempt == attempt {
+			return item
+		}
+	}
+	return nil
 }

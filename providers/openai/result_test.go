@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -80,6 +81,11 @@ func TestUnauthorizedQuotesNothing(t *testing.T) {
 	require.NotContains(t, o.Message, "sk-te")
 }
 
+// kept is a stored completion, whose content names its attempt.
+func kept(attempt string) string {
+	return `{"metadata":{"attempt":"` + attempt + `"},"choices":[{"index":0,"finish_reason":"stop","message":{"content":"` + attempt + `"}}]}`
+}
+
 func TestLookup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -88,7 +94,9 @@ func TestLookup(t *testing.T) {
 		kind       providers.Kind
 		reason     string
 	}{
-		{"found", `{"object":"list","data":[` + completed + `]}`, 200, providers.Succeeded, ""},
+		{"found", `{"object":"list","data":[` + kept("job_1-a1") + `,` + kept("job_1-a2") + `]}`, 200, providers.Succeeded, ""},
+		{"a list that was not filtered", `{"object":"list","data":[` + kept("job_1-a1") + `,` + completed + `]}`, 200, providers.Unknown, providers.ReasonLookupAbsent},
+		{"a list that is too large", strings.Repeat(" ", providers.MaxResult+1), 200, providers.Unknown, providers.ReasonLookupFailed},
 		{"absent", `{"object":"list","data":[]}`, 200, providers.Unknown, providers.ReasonLookupAbsent},
 		{"not served", `{"error":{"message":"no"}}`, 404, providers.Unknown, providers.ReasonLookupFailed},
 		{"broken", `{"error":{"message":"no"}}`, 500, providers.Unknown, providers.ReasonLookupFailed},
@@ -108,6 +116,7 @@ func TestLookup(t *testing.T) {
 			o := p.(providers.Lookuper).Lookup(t.Context(), providers.Ref{JobID: "job_1", AttemptID: "job_1-a2"})
 			require.Equal(t, c.kind, o.Kind, o.Message)
 			require.Equal(t, c.reason, o.Reason)
+			require.NotContains(t, string(o.Result), "job_1-a1", "the answer of another attempt")
 			require.Equal(t, "GET /v1/chat/completions job_1-a2", <-queries)
 		})
 	}
