@@ -80,6 +80,13 @@ type change struct{ from, to string }
 // start runs the balancer in front of two backends and returns its URL.
 func (b balancer) start(t *testing.T, api1, api2 string, changes ...change) string {
 	t.Helper()
+	url, _ := b.run(t, api1, api2, changes...)
+	return url
+}
+
+// run is start that also gives the process.
+func (b balancer) run(t *testing.T, api1, api2 string, changes ...change) (string, *process) {
+	t.Helper()
 	program := b.needed(t)
 	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", b.file))
 	require.NoError(t, err)
@@ -92,8 +99,8 @@ func (b balancer) start(t *testing.T, api1, api2 string, changes ...change) stri
 	dir := t.TempDir()
 	file := filepath.Join(dir, b.file)
 	require.NoError(t, os.WriteFile(file, []byte(b.adapt(dir, config)), 0o600))
-	start(t, b.name, nil, program, b.args(dir, file)...)
+	p := start(t, b.name, nil, program, b.args(dir, file)...)
 	url := "http://" + addr
 	answers(t, url+"/readyz", http.StatusOK)
-	return url
+	return url, p
 }

@@ -48,6 +48,10 @@ func TestDoubleClicksWhileAnAPIDies(t *testing.T) {
 			require.Len(t, job.Attempts, 1, id)
 			require.Equal(t, 1, s.provider.written()[job.Attempts[0].ID], "creates of the attempt of %s", id)
 		}
+
+		response, body := send(t, http.MethodPost, url+"/v1/jobs", strings.Repeat("x", 1_100_000), "Idempotency-Key", "large")
+		require.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+		require.Contains(t, body, "/problems/request-too-large", "the API's own answer, not the balancer's")
 	})
 }
 

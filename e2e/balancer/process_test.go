@@ -21,6 +21,7 @@ import (
 // its test. Its output is shown if the test fails.
 type process struct {
 	cmd  *exec.Cmd
+	said *output
 	done chan struct{} // closed when it has ended
 }
 
@@ -31,7 +32,7 @@ func start(t *testing.T, name string, env []string, program string, args ...stri
 	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	require.NoError(t, cmd.Start(), "starting %s", name)
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &process{cmd: cmd, said: out, done: make(chan struct{})}
 	go func() { defer close(p.done); _ = cmd.Wait() }()
 	t.Cleanup(func() {
 		p.kill()
