@@ -1,0 +1,29 @@
+package contracts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+)
+
+// hashOf hashes values as JSON with sorted names, each with its length before it,
+// so that no two lists of values run together.
+func hashOf(what string, values ...any) (string, error) {
+	h := sha256.New()
+	frame(h, []byte("onejob "+what+" v1"))
+	for _, value := range values {
+		b, err := json.Marshal(value)
+		if err != nil {
+			return "", fmt.Errorf("hashing the %s: %w", what, err)
+		}
+		frame(h, b)
+	}
+	return "v1:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func frame(h hash.Hash, b []byte) {
+	fmt.Fprintf(h, "%d:", len(b))
+	h.Write(b)
+}
