@@ -9,11 +9,10 @@ import (
 // refused shows a refusal of the store. The store has decided; this says it in
 // the words of the API (design §7).
 func refused(r *jobs.Refusal) *Problem {
-	if r.Code == jobs.CodeNotFound {
-		return noSuchJob()
-	}
 	p := refusalProblem(r)
-	p.Job = r.JobID
+	if r.Code != jobs.CodeNotFound { // see noSuchJob
+		p.Job = r.JobID
+	}
 	if r.Attempt > 0 {
 		p.Attempt = &ProblemAttempt{
 			Number: r.Attempt, State: r.AttemptState, Reason: r.AttemptReason,
@@ -25,6 +24,8 @@ func refused(r *jobs.Refusal) *Problem {
 
 func refusalProblem(r *jobs.Refusal) *Problem {
 	switch r.Code {
+	case jobs.CodeNotFound:
+		return noSuchJob()
 	case jobs.CodeNoAttempt:
 		return newProblem(&problemNotFound, "The job has no attempt with that number.")
 	case jobs.CodeConflict:
