@@ -8,7 +8,8 @@ import (
 	"onejob/providers"
 )
 
-// Pauses between two looks at a call the provider has accepted.
+// Pauses between two looks at a call the provider has accepted. They are never
+// longer than a third of its timeout, or the pause itself would be a silence.
 const (
 	followFirst = 250 * time.Millisecond
 	followMost  = 10 * time.Second
@@ -34,7 +35,8 @@ func (c *call) follow(ctx context.Context, accepted providers.Outcome, callback 
 		changed, stop = nil, func() {} // then it is only looked at now and then
 	}
 	defer stop()
-	for pause := followFirst; ; pause = min(2*pause, followMost) {
+	most := min(followMost, c.provider.Timeout/3)
+	for pause := min(followFirst, most); ; pause = min(2*pause, most) {
 		if !c.pause(pause, changed) {
 			return providers.Unended(c.ctx, c.wire)
 		}
