@@ -64,8 +64,11 @@ func millis(t time.Time) int64 {
 
 func parseMillis(s string) (time.Time, error) {
 	ms, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || ms == 0 {
-		return time.Time{}, err
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading a time: %w", err)
+	}
+	if ms == 0 {
+		return time.Time{}, nil
 	}
 	return time.UnixMilli(ms).UTC(), nil
 }

@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("config %v with error %v", c, err)
 		}
 		if err != nil {
-			for _, line := range strings.Split(err.Error(), "\n") {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
 				if !strings.HasPrefix(line, "x.yaml:") {
 					t.Fatalf("a problem without its place: %q in %q", line, err)
 				}

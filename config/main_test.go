@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"flag"
 	"os"
 	"strings"
@@ -33,7 +32,7 @@ func problemsOf(t *testing.T, err error) []string {
 		return nil
 	}
 	var problems Problems
-	require.True(t, errors.As(err, &problems), "every error of Parse is Problems: %v", err)
+	require.ErrorAs(t, err, &problems, "every error of Parse is Problems")
 	require.NotEmpty(t, problems)
 	return strings.Split(problems.Error(), "\n")
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,6 +58,6 @@ func TestTheDesignsExample(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Parse("onejob.yaml", data, environment(map[string]string{"OPENAI_API_KEY": "k"}))
 	for _, problem := range problemsOf(t, err) {
-		require.True(t, strings.Contains(problem, "this release does not support"), problem)
+		require.Contains(t, problem, "this release does not support")
 	}
 }

@@ -85,10 +85,10 @@ routes:
 `), nil, WithTypes("mine"))
 	require.NoError(t, err)
 	plain := Provider{Timeout: 10 * time.Second, Deadline: time.Minute, Concurrency: 10}
-	s, h, o, mine := plain, plain, plain, plain
+	s, h, mine := plain, plain, plain
 	s.Type, mine.Type = "simulated", "mine"
 	h.Type, h.URL = "http", "http://127.0.0.1:1"
-	o = Provider{
+	o := Provider{
 		Type: "openai", BaseURL: "https://api.openai.com/v1", APIKey: "k", Model: "m", API: "chat",
 		Timeout: time.Minute, Deadline: 10 * time.Minute, Concurrency: 10,
 	}

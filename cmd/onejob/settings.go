@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 
 	"onejob/config"
@@ -55,13 +57,27 @@ func (s *settings) log(w io.Writer) (*slog.Logger, error) {
 	if s.verbose {
 		options.Level = slog.LevelDebug
 	}
+	var log *slog.Logger
 	switch s.logFormat {
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
+		log = slog.New(slog.NewJSONHandler(w, options))
 	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
+		log = slog.New(slog.NewTextHandler(w, options))
+	}
+	if log != nil {
+		redis.SetLogger(redisLog{log})
+		return log, nil
 	}
 	return nil, usageError{fmt.Errorf("--log %s: want json or text", s.logFormat)}
+}
+
+// redisLog gives go-redis's words to the log, which would else go to stderr as
+// they are. What matters in them is told by whoever asked Redis.
+type redisLog struct{ log *slog.Logger }
+
+// Printf is go-redis's logger.
+func (l redisLog) Printf(ctx context.Context, format string, args ...any) {
+	l.log.DebugContext(ctx, "redis client", "said", fmt.Sprintf(format, args...))
 }
 
 // devKeys tells whether the fixed keys are asked for.
