@@ -99,3 +99,16 @@ func TestADeadBackendIsLeftAlone(t *testing.T) {
 		require.LessOrEqual(t, failed, 5, "one each time the dead backend is tried, which is not often")
 	})
 }
+
+// What only reads may be asked again: HAProxy finds the backend that answers.
+func TestAReadIsAskedElsewhere(t *testing.T) {
+	t.Parallel()
+	haproxy.needed(t)
+	one, two := newBackend(t, breakOff), newBackend(t, accept)
+	url := haproxy.start(t, one.addr, two.addr)
+	for i := range 16 {
+		response, _ := send(t, http.MethodGet, fmt.Sprintf("%s/v1/jobs/job_%d", url, i), "")
+		require.Equal(t, http.StatusAccepted, response.StatusCode)
+	}
+	require.NotEmpty(t, one.requests(), "some came here first")
+}
