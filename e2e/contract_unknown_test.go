@@ -55,7 +55,7 @@ func TestContract_NewAttemptOverAnUnsettledOne(t *testing.T) {
 			f.shop.none()
 		})
 		t.Run("running, then unknown", func(t *testing.T) {
-			f := newFloor(t, rdb, 500*time.Millisecond)
+			f := newFloor(t, rdb, 1500*time.Millisecond)
 			f.yaml = strings.ReplaceAll(f.yaml, "inkjet", "plotter")
 			dev := f.caller(f.start(app.WithAPI(), app.WithWorker()).Addr())
 			job := dev.submit("running", page1).job

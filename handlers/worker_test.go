@@ -121,7 +121,7 @@ func TestWorker_DoesNotCallOnceRevoked(t *testing.T) {
 // Beats keep a call alive that takes longer than its lease.
 func TestWorker_BeatsExtendTheLease(t *testing.T) {
 	t.Parallel()
-	const lease = 200 * time.Millisecond
+	const lease = 500 * time.Millisecond
 	b := setup(t, settings{lease: lease, beat: 20 * time.Millisecond})
 	id := b.submit("k")
 	v := b.provider.next(t)
@@ -130,7 +130,7 @@ func TestWorker_BeatsExtendTheLease(t *testing.T) {
 		suspected, err := b.store.Suspect(b.ctx, jobs.Suspicion{JobID: id, Attempt: 1, Actor: "sweeper"})
 		require.NoError(t, err)
 		require.False(t, suspected, "the lease lapsed although it was beaten")
-		return b.get(id).Attempts[0].Lease.Go().Sub(first.Go()) > 5*lease
+		return b.get(id).Attempts[0].Lease.Go().Sub(first.Go()) > 3*lease
 	}, patience, 10*time.Millisecond)
 	require.NotZero(t, b.get(id).Attempts[0].SentAt, "the beat did not tell that the call left")
 	v.succeed(`"done"`)
@@ -156,7 +156,7 @@ func TestWorker_SilenceIsUnknownAndStillListenedTo(t *testing.T) {
 // Every byte breaks the silence.
 func TestWorker_BytesBreakTheSilence(t *testing.T) {
 	t.Parallel()
-	const timeout = 150 * time.Millisecond
+	const timeout = 500 * time.Millisecond
 	b := setup(t, settings{timeout: timeout})
 	id := b.submit("k")
 	v := b.provider.next(t)
@@ -164,7 +164,7 @@ func TestWorker_BytesBreakTheSilence(t *testing.T) {
 	require.Eventually(t, func() bool {
 		v.call.Wire.Read(1)
 		require.Equal(t, jobs.Running, b.get(id).State)
-		return time.Since(started) > 4*timeout
+		return time.Since(started) > 3*timeout
 	}, patience, 10*time.Millisecond)
 	b.untilState(id, jobs.Unknown)
 	v.succeed(`"done"`)

@@ -119,7 +119,7 @@ func TestGuards_Refusals(t *testing.T) {
 			})
 		})
 	}
-	t.Run("race: two are open already", func(t *testing.T) {
+	t.Run("race: another is not silent", func(t *testing.T) {
 		t.Parallel()
 		redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 			h := makeJob(t, rdb, nil, nil, unknown)
@@ -127,9 +127,15 @@ func TestGuards_Refusals(t *testing.T) {
 			again := race
 			again.attempt = 2
 			require.Equal(t, "attempt_open", h.say(again))
-			first := race
-			first.op = "another"
-			require.Equal(t, "not_racing moved_on", h.say(first), "not against the last one")
+			require.Equal(t, before, h.image())
+		})
+	})
+	t.Run("race: not against the last attempt", func(t *testing.T) {
+		t.Parallel()
+		redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+			h := makeJob(t, rdb, fields{"state": "unknown"}, unknown, unknown)
+			before := h.image()
+			require.Equal(t, "not_racing moved_on", h.say(race))
 			require.Equal(t, before, h.image())
 		})
 	})
