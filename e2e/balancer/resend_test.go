@@ -95,7 +95,7 @@ func TestADeadBackendIsLeftAlone(t *testing.T) {
 				failed++
 			}
 		}
-		require.Equal(t, answered, len(alive.requests()))
+		require.Len(t, alive.requests(), answered)
 		require.LessOrEqual(t, failed, 5, "one each time the dead backend is tried, which is not often")
 	})
 }
