@@ -185,3 +185,49 @@ func TestGuards_SuspectByLapse(t *testing.T) {
 		})
 	}
 }
+
+// TestGuards_ARacedSurvivorKeepsItsFence: of two that race, the one that is given
+// up is shut out by its state; the other's fence stays good, and it wins.
+func TestGuards_ARacedSurvivorKeepsItsFence(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []string{"cancelled", "failed"} {
+		t.Run(outcome, func(t *testing.T) {
+			t.Parallel()
+			redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+				h := makeJob(t, rdb, nil, fields{"state": "unknown"}, nil)
+				require.Equal(t, "resolved", h.say(command{verb: "resolve", op: "R", outcome: outcome, policy: onePolicy}))
+				require.Equal(t, "running", h.image().job["state"])
+				survivor := finalizes
+				survivor.attempt = 2
+				require.Equal(t, "won", h.say(survivor))
+				late := finalizes
+				late.op, late.result = "late", `"other"`
+				require.Contains(t, h.say(late), "late")
+				now := h.image()
+				require.Equal(t, "2", now.job["completed_by"])
+				require.Equal(t, `"new"`, now.job["result"])
+				require.Equal(t, outcome, now.attempts["1.state"])
+			})
+		})
+	}
+}
+
+// TestGuards_TheWinnerShutsOutTheOthers: of two that race, the loser is discarded
+// in the same script, its provider is to be asked to cancel, and what it brings
+// later is recorded.
+func TestGuards_TheWinnerShutsOutTheOthers(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		h := makeJob(t, rdb, nil, fields{"state": "unknown"}, nil)
+		winner := finalizes
+		winner.attempt = 2
+		require.Equal(t, "won", h.say(winner))
+		now := h.image()
+		require.Equal(t, "discarded", now.attempts["1.state"])
+		require.Contains(t, now.due, "cancel:"+h.id+":1")
+		late := finalizes
+		late.op, late.result = "late", `"other"`
+		require.Equal(t, "late slot_taken", h.say(late))
+		require.Equal(t, `"new"`, h.image().job["result"])
+	})
+}
