@@ -4,20 +4,45 @@ import "net/http"
 
 // Repeated judges the outcome of a create that was sent again, under the same
 // key, to a provider that declares it dedupes. Only what the provider says about
-// the work itself counts: the result, or a permanent no, which it would have
-// given the first time as well. That the repetition did not get through, or came
-// while the first is at work (409, 425), says nothing about the first.
+// the work itself counts: the result, that the work failed, or that this very
+// request cannot be done, which it would have said the first time as well. That
+// the repetition did not get through or came while the first is at work (409,
+// 425), or that since then the credentials, the credit or the address have
+// changed, says nothing about the first.
 func Repeated(o Outcome) Outcome {
-	switch {
-	case o.Kind == Succeeded, o.Kind == Accepted:
-		return o
-	case o.Kind == Failed && !o.Retryable && o.Reason != ReasonNotSent && o.Reason != ReasonRequestInvalid &&
-		o.Reason != ReasonUnauthorized && o.Evidence.Status != http.StatusConflict && o.Evidence.Status != http.StatusTooEarly:
+	if settles(o) {
 		return o
 	}
 	repeated := LookupFailed("asking again under the same key settled nothing: " + o.Message)
 	repeated.Evidence = o.Evidence
 	return repeated
+}
+
+func settles(o Outcome) bool {
+	switch o.Kind {
+	case Succeeded, Accepted:
+		return true
+	case Failed:
+	case Unknown:
+		return false
+	}
+	switch o.Reason {
+	case ReasonFailedAtProvider, ReasonRefused, ReasonResultTooLarge, ReasonResultGone:
+		return true
+	case ReasonRejected:
+		return aboutTheRequest(o.Evidence.Status)
+	}
+	return false
+}
+
+// aboutTheRequest tells whether a status speaks of what the request holds, which
+// is the same every time it is sent.
+func aboutTheRequest(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
 }
 
 // NeverArrived is an absence that proves something: the provider is declared to

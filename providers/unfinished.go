@@ -20,10 +20,13 @@ func Panicked(wire *Wire) Outcome {
 	return o
 }
 
-// Unsent is the outcome of a call that was not let out.
+// Unsent is the outcome of a call that was not let out. Should the wire show that
+// it may have left all the same, it is unknown: "not sent" is said of nothing else.
 func Unsent(wire *Wire, why string) Outcome {
-	wire.Seal()
 	o := notSent(why)
+	if wire.Seal() {
+		o = unknown(ReasonStopped, why)
+	}
 	o.Evidence = wire.Evidence()
 	return o
 }

@@ -31,6 +31,11 @@ const Type = "anthropic"
 // requires it.
 const DefaultMaxTokens = 4096
 
+// Version is the API's version that is asked for, unless the configured headers
+// name another: the last one that takes a temperature, which contracts send.
+// 2026-10-21 answers 400 to temperature, top_p and top_k.
+const Version = "2023-06-01"
+
 // path of the API, relative to the base URL.
 const path = "v1/messages"
 
@@ -52,8 +57,10 @@ func New(c providers.Config) (providers.Provider, error) {
 		option.WithHTTPClient(providers.Client(c.Transport)),
 		option.WithMaxRetries(0),
 	}
+	opts = append(opts, option.WithHeader("Anthropic-Version", Version))
 	if c.APIKey != "" {
-		opts = append(opts, option.WithAPIKey(c.APIKey))
+		// What every server of this API takes; the SDK would send it as a bearer token.
+		opts = append(opts, option.WithHeader("X-Api-Key", c.APIKey))
 	}
 	for name, value := range c.Headers {
 		opts = append(opts, option.WithHeader(name, value))

@@ -55,8 +55,7 @@ func (g *growing) add(data []byte) error {
 		if e.Index < 0 || e.Index >= len(g.blocks) {
 			return errors.New("a delta belongs to no content block")
 		}
-		g.size += len(data)
-		return g.blocks[e.Index].add(e.Delta)
+		g.size += g.blocks[e.Index].add(e.Delta)
 	case "message_delta":
 		if g.members == nil {
 			return errors.New("a delta belongs to no message")
@@ -76,12 +75,14 @@ func (g *growing) add(data []byte) error {
 	return nil // ping, content_block_stop, and what the API may add
 }
 
-// add appends a delta: {"type":"text_delta","text":"…"} and the like.
-func (b *block) add(delta map[string]json.RawMessage) error {
+// add appends a delta, {"type":"text_delta","text":"…"} and the like, and returns
+// its size in bytes.
+func (b *block) add(delta map[string]json.RawMessage) (size int) {
 	for name, value := range delta {
 		if name == "type" || null(value) {
 			continue
 		}
+		size += len(value)
 		var piece string
 		isText := json.Unmarshal(value, &piece) == nil
 		switch {
@@ -101,7 +102,7 @@ func (b *block) add(delta map[string]json.RawMessage) error {
 			b.members[name] = value
 		}
 	}
-	return nil
+	return size
 }
 
 // encode returns the message as a request without stream would have got it.

@@ -48,8 +48,9 @@ func readStream(resp *http.Response, wire *providers.Wire) providers.Answer {
 			a.Body, a.Err = whole.encode()
 			return a
 		}
-		if whole.size > providers.MaxStream {
-			break
+		if whole.size > providers.MaxResult {
+			a.Oversize = true // it can only grow
+			return a
 		}
 	}
 	return ended(a, events.Err())

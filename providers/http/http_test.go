@@ -37,3 +37,24 @@ func TestConformance(t *testing.T) {
 		Secret:  testToken,
 	})
 }
+
+// With everything that can be configured.
+func TestConformance_Shaped(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(t testing.TB, url string, transport http.RoundTripper) providers.Provider {
+			c := testConfig(url, transport)
+			c.Body = map[string]any{"prompt": "Page {{input.page}}", "all": "{{input}}"}
+			c.ResultPath, c.ErrorPath = "data.0", "fault.text"
+			c.LookupURL, c.CancelURL = url+"/jobs/{attempt}", url+"/jobs/{attempt}/cancel"
+			p, err := New(c)
+			require.NoError(t, err)
+			return p
+		},
+		Input:   json.RawMessage(`{"page":1}`),
+		Success: `{"data":[{"printed":1}]}`,
+		Error:   `{"fault":{"text":"no paper"}}`,
+		Secret:  testToken,
+		Found:   `{"status":"succeeded","result":{"printed":1}}`,
+	})
+}

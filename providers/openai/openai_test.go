@@ -41,5 +41,39 @@ func TestConformance(t *testing.T) {
 		Success: completed,
 		Error:   refusal,
 		Secret:  testKey,
+		Stream: events(delta(`{"role":"assistant","content":""}`, "null"), delta(`{"content":"hi"}`, "null"),
+			delta(`{}`, `"stop"`), usage, "[DONE]"),
+		StreamTail: 2,
+	})
+}
+
+func TestConformance_Stored(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(t testing.TB, url string, transport http.RoundTripper) providers.Provider {
+			c := testConfig(url, transport)
+			c.Options = map[string]any{"store": true}
+			p, err := New(c)
+			require.NoError(t, err)
+			return p
+		},
+		Input:   json.RawMessage(testInput),
+		Success: completed,
+		Error:   refusal,
+		Secret:  testKey,
+	})
+}
+
+func TestConformance_Responses(t *testing.T) {
+	t.Parallel()
+	providertest.Run(t, providertest.Suite{
+		New: func(t testing.TB, url string, transport http.RoundTripper) providers.Provider {
+			return newBackground(t, testConfig(url, transport))
+		},
+		Input:   json.RawMessage(testInput),
+		Success: response("completed", ""),
+		Error:   refusal,
+		Secret:  testKey,
+		Found:   response("completed", ""),
 	})
 }

@@ -40,8 +40,8 @@ type Script func(*Exchange) (keep bool)
 type Exchange struct {
 	Request *http.Request
 	Body    []byte
-	// Nth counts the requests of this connection from 1, Create the POSTs of the
-	// server: it is 0 for other methods.
+	// Nth counts the requests of this connection from 1, Create the POSTs and PUTs
+	// of the server: it is 0 for other methods.
 	Nth    int
 	Create int64
 	// Done is closed when the server shuts down.
@@ -65,7 +65,7 @@ func NewServer(t testing.TB, script Script) *Server {
 	return s
 }
 
-// Creates is the number of POSTs whose body arrived whole.
+// Creates is the number of POSTs and PUTs whose body arrived whole.
 func (s *Server) Creates() int { return int(s.creates.Load()) }
 
 // Requests is the number of requests of any method.
@@ -117,7 +117,7 @@ func (s *Server) serve(conn net.Conn) {
 		}
 		s.requests.Add(1)
 		x := &Exchange{Request: req, Body: body, Nth: nth, Done: s.done, conn: conn, in: in}
-		if req.Method == http.MethodPost {
+		if req.Method == http.MethodPost || req.Method == http.MethodPut {
 			x.Create = s.creates.Add(1)
 		}
 		if !s.script(x) {

@@ -32,7 +32,7 @@ import (
 // patience bounds every call of the suite.
 const patience = 20 * time.Second
 
-// Suite describes a type to Run. All fields are needed.
+// Suite describes a type to Run. All fields but the last three are needed.
 type Suite struct {
 	// New makes a provider whose creates go to the server at url, over transport,
 	// with Secret as its credential.
@@ -45,6 +45,16 @@ type Suite struct {
 	Error string
 	// Secret must not be seen in any outcome.
 	Secret string
+
+	// Stream is a whole answer as text/event-stream, for a type that asks for one;
+	// its events are separated by empty lines. Cut short it must never be taken for
+	// a success, but for its last StreamTail events, which add nothing to the answer
+	// (OpenAI's usage and [DONE]).
+	Stream     string
+	StreamTail int
+	// Found is the JSON body of a 200 to a look-up that says that the attempt
+	// succeeded, for a type that can be asked.
+	Found string
 }
 
 // Run checks the type against every case.
@@ -67,6 +77,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("connections", func(t *testing.T) { t.Parallel(); s.connections(t) })
 	t.Run("sizes", func(t *testing.T) { t.Parallel(); s.sizes(t) })
 	t.Run("secrets", func(t *testing.T) { t.Parallel(); s.secrets(t) })
+	if s.Stream != "" {
+		t.Run("streams", func(t *testing.T) { t.Parallel(); s.streams(t) })
+	}
+	t.Run("look-up", func(t *testing.T) { t.Parallel(); s.lookups(t) })
+	t.Run("cancel", func(t *testing.T) { t.Parallel(); s.cancels(t) })
 }
 
 // check makes one call to a server that plays c.
