@@ -9,10 +9,10 @@ import (
 
 // check finds what is wrong between keys that are right by themselves.
 func (r reader) check(c *Contract) {
-	if c.Prompt == nil {
+	if _, written := r.lines["prompts"]; !written {
 		r.add("prompts", "missing", "say what is sent: prompts: [\"…{{variable}}…\"]")
 	}
-	if len(c.Tests) == 0 {
+	if _, written := r.lines["tests"]; !written {
 		r.add("tests", "missing", "without a test nothing can be proven")
 	}
 	if c.Require == nil {

@@ -20,8 +20,8 @@ func (c *Contract) Params(params json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if allowed, limited := c.allowedTemperature(); limited && merged[temperature] != nil {
-		var asked float64
-		if json.Unmarshal(merged[temperature], &asked) != nil || asked > allowed {
+		var asked *float64
+		if json.Unmarshal(merged[temperature], &asked) != nil || asked == nil || *asked > allowed {
 			return nil, fmt.Errorf("params.temperature is not allowed: the contract's limit is %g", allowed)
 		}
 	}

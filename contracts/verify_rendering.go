@@ -110,7 +110,7 @@ func (s *session) promptTokens(ctx context.Context) (string, bool) {
 		s.refute(what, "the provider does not say how many tokens the prompt has (usage.prompt_tokens)", "")
 		return "", false
 	case counted != 0 && asked != 0 && counted != asked:
-		s.refute(what, fmt.Sprintf("usage says %d, the server's own tokenizer %d: the prompt is rendered twice in different ways", counted, asked), "")
+		s.refute(what, fmt.Sprintf("usage says %d, the server's own tokenizer %d: the prompt is not rendered as its template says", counted, asked), "")
 		return "", false
 	}
 	n := max(counted, asked)
