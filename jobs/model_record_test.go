@@ -66,20 +66,6 @@ func (r *record) at(n int) *attempt {
 	return r.attempts[n-1]
 }
 
-func (r *record) clone() *record {
-	c := *r
-	c.attempts = make([]*attempt, len(r.attempts))
-	for i, a := range r.attempts {
-		copied := *a
-		copied.rest = maps.Clone(a.rest)
-		c.attempts[i] = &copied
-	}
-	c.ops = append([]remembered(nil), r.ops...)
-	c.rest, c.due = maps.Clone(r.rest), maps.Clone(r.due)
-	c.trail = append([]string(nil), r.trail...)
-	return &c
-}
-
 // image is a job as it lies in Redis, for comparing.
 type image struct {
 	job, attempts map[string]string

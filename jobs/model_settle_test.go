@@ -9,17 +9,17 @@ import (
 
 // settle makes the job's state follow from its attempts; a final job stays.
 func (r *record) settle(now int64) {
-	any := map[string]bool{}
+	some := map[string]bool{}
 	for _, a := range r.attempts {
-		any[a.state] = true
+		some[a.state] = true
 	}
 	to := "failed"
 	switch {
-	case any["running"]:
+	case some["running"]:
 		to = "running"
-	case any["starting"]:
+	case some["starting"]:
 		to = "queued"
-	case any["unknown"]:
+	case some["unknown"]:
 		to = "unknown"
 	}
 	r.become(to, now)

@@ -146,7 +146,7 @@ func (g *game) compareReply(t *rapid.T, c command, answer said, wrote bool, repl
 	switch answer.word {
 	case "too_early":
 		if c.verb == "claim" {
-			require.Greater(t, atoi(reply[5].(string)), int64(0))
+			require.Positive(t, atoi(reply[5].(string)))
 		}
 		want[5] = reply[5]
 	case "claimed":

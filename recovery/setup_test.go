@@ -3,7 +3,6 @@ package recovery
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -65,7 +64,7 @@ func (noWaker) Wake(context.Context, jobs.Wake) {}
 func setup(t *testing.T, rdb *redis.Client) *watch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	w := &watch{t: t, ctx: ctx, rdb: rdb, asked: &asked{}, clock: time.Now(), inspector: asynq.NewInspectorFromRedisClient(rdb)}
 	w.store = jobs.NewStore(rdb, jobs.Options{Lease: 15 * time.Second})
 	policy := &jobs.Policy{

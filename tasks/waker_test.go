@@ -1,7 +1,6 @@
 package tasks_test
 
 import (
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"onejob/tasks"
 )
 
-var noLog = slog.New(slog.NewTextHandler(io.Discard, nil))
+var noLog = slog.New(slog.DiscardHandler)
 
 func TestWaker_NowAndLater(t *testing.T) {
 	t.Parallel()
