@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -96,4 +97,21 @@ func execute(t *testing.T, script providertest.Script) providers.Outcome {
 
 func streamed(body string) providertest.Script {
 	return func(x *providertest.Exchange) bool { return x.Reply(200, body, "Content-Type: text/event-stream") }
+}
+
+// Each fault of a provider, by the name of the model that has it.
+func TestFake(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []bool{true, false} {
+		t.Run(fmt.Sprintf("streamed %t", stream), func(t *testing.T) {
+			t.Parallel()
+			providertest.RunFake(t, func(t testing.TB, url, model string, transport http.RoundTripper) providers.Provider {
+				c := testConfig(url, transport)
+				c.Model, c.Options = model, map[string]any{"stream": stream}
+				p, err := New(c)
+				require.NoError(t, err)
+				return p
+			})
+		})
+	}
 }

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -76,4 +77,26 @@ func TestConformance_Responses(t *testing.T) {
 		Secret:  testKey,
 		Found:   response("completed", ""),
 	})
+}
+
+// Each fault of a provider, by the name of the model that has it.
+func TestFake(t *testing.T) {
+	t.Parallel()
+	for _, api := range []string{"chat", "responses"} {
+		for _, stream := range []bool{true, false} {
+			if api == "responses" && stream {
+				continue // background responses are not streamed
+			}
+			t.Run(fmt.Sprintf("%s streamed %t", api, stream), func(t *testing.T) {
+				t.Parallel()
+				providertest.RunFake(t, func(t testing.TB, url, model string, transport http.RoundTripper) providers.Provider {
+					c := testConfig(url, transport)
+					c.API, c.Model, c.Options = api, model, map[string]any{"stream": stream}
+					p, err := New(c)
+					require.NoError(t, err)
+					return p
+				})
+			})
+		}
+	}
 }

@@ -71,3 +71,15 @@ func newCall() *providers.Call {
 		Wire:     providers.NewWire(nil),
 	}
 }
+
+// Each fault of a provider, by the name of the model that has it.
+func TestFake(t *testing.T) {
+	t.Parallel()
+	providertest.RunFake(t, func(t testing.TB, url, model string, transport http.RoundTripper) providers.Provider {
+		c := testConfig(url, transport)
+		c.Model = "acme/" + model
+		p, err := New(c)
+		require.NoError(t, err)
+		return p
+	})
+}
