@@ -245,12 +245,16 @@ func (a *App) routes() map[string]api.Route {
 	return routes
 }
 
+// probeTime is how long the key of a readiness probe stays.
+const probeTime = time.Minute
+
 // ready tells whether the process can do its work: the store answers.
 func (a *App) ready(ctx context.Context) api.Readiness {
 	r := api.Readiness{Ready: true, Durability: string(a.durability), Notes: a.look.notes(time.Now())}
-	if err := a.rdb.Ping(ctx).Err(); err != nil {
+	// A write, for a full Redis still answers PING.
+	if err := a.rdb.Set(ctx, "oj:probe", 1, probeTime).Err(); err != nil {
 		r.Ready = false
-		r.Reasons = append(r.Reasons, "Redis does not answer: "+err.Error())
+		r.Reasons = append(r.Reasons, "Redis takes no writes: "+err.Error())
 	}
 	return r
 }

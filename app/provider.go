@@ -56,6 +56,7 @@ func asked(cfg *config.Config, built map[string]handlers.Provider) map[string]re
 			provider.Window = create.Window
 		}
 		provider.AbsentProves = cfg.Providers[name].AbsentProves
+		provider.SettlesAfter = cfg.Providers[name].SettlesAfter
 		asked[name] = provider
 	}
 	return asked

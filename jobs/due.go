@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -63,6 +64,17 @@ func (s *Store) Overdue(ctx context.Context) ([]int, error) {
 		}
 	}
 	return overdue, nil
+}
+
+// Patience is told of every sweep and tells for how long nobody may be suspected
+// yet: one lease after a gap longer than gap in which nobody swept, for then the
+// store was away.
+func (s *Store) Patience(ctx context.Context, gap time.Duration) (time.Duration, error) {
+	left, err := lua.Patience.Run(ctx, s.rdb, []string{"oj:sweep"}, gap.Milliseconds(), s.options.Lease.Milliseconds()).Text()
+	if err != nil {
+		return 0, fmt.Errorf("reporting a sweep: %w", err)
+	}
+	return time.Duration(num(left)) * time.Millisecond, nil
 }
 
 // Take takes the turn for what is overdue in a partition, at most a hundred

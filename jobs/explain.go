@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // explain turns the stored error of a failed job into what a person reads: the
@@ -67,14 +68,35 @@ func blockOf(job *Job) *Block {
 		return nil
 	}
 	b := &Block{Attempt: open.Number, State: string(open.State), Reason: open.Reason, Since: open.since()}
-	call := retryCall(job) + "/" + strconv.Itoa(open.Number)
-	b.Actions = []string{"POST /v1/jobs/" + job.ID + "/cancel", call + "/cancel"}
 	if open.State == AttemptUnknown {
-		b.ListeningUntil = open.Deadline
+		if open.listenedTo() {
+			b.ListeningUntil = open.Deadline
+		}
 		b.NextLookupAt = open.lookupAt
-		b.Actions = append([]string{"wait", call + "/resolve"}, b.Actions...)
 	}
+	b.Actions = actions(job, open, b)
 	return b
+}
+
+// actions are what may be done about an open attempt, the best first: to wait,
+// as long as it can settle by itself.
+func actions(job *Job, open *Attempt, b *Block) []string {
+	call := retryCall(job) + "/" + strconv.Itoa(open.Number)
+	var can []string
+	if open.State != AttemptUnknown || !b.ListeningUntil.IsZero() || !b.NextLookupAt.IsZero() {
+		can = append(can, "wait")
+	}
+	if open.State == AttemptUnknown {
+		can = append(can, call+"/resolve")
+	}
+	return append(can, call+"/cancel", "POST /v1/jobs/"+job.ID+"/cancel")
+}
+
+// listenedTo tells whether a late answer can still settle an unknown attempt:
+// after a time-out its worker goes on listening; after any other suspicion
+// nobody does.
+func (a *Attempt) listenedTo() bool {
+	return a.Reason == "timeout" && a.Deadline.Go().After(time.Now())
 }
 
 // since is when the attempt came into the state it is in.

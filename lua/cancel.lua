@@ -12,8 +12,8 @@ local expected, reason = tonumber(ARGV[5]), ARGV[6]
 if not load_job() then return reply('not_found') end
 local answer = recall()
 if answer then return reply(answer) end
-if is_ended(job.state) then return reply('job_final') end
 if expected and expected ~= job.version then return reply('version_mismatch') end
+if is_ended(job.state) then return reply('job_final') end
 
 raise()
 event('cancel', nil, job.state, 'cancelled', reason)

@@ -37,6 +37,7 @@ var (
 	Rewind      = load("rewind")
 	Mend        = load("mend")
 	ExpireStart = load("expire_start")
+	Patience    = load("patience")
 	Read        = load("read")
 )
 

@@ -14,8 +14,8 @@ if not load_job() then return reply('not_found') end
 local answer, detail = recall()
 if answer then return reply(answer, '', detail) end
 
-if is_final(job.state) then return reply('job_final') end
 if expected and expected ~= job.version then return reply('version_mismatch') end
+if is_final(job.state) then return reply('job_final') end
 if job.expires and tonumber(job.expires) - now < margin then return reply('expiring') end
 local in_the_way = first_open()
 if in_the_way then return refuse_attempt('attempt_open', in_the_way) end

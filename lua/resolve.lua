@@ -28,6 +28,7 @@ if outcome ~= 'cancelled' and a.state ~= 'unknown' then return refuse_attempt('n
 
 if outcome == 'succeeded' then
   if not entitled(a) then return late(a, ARGV[10], ARGV[11]) end
+  set_attempt(n, 'effect', 'done')
   return win(a, 'resolve', ARGV[9], ARGV[10], reason)
 end
 

@@ -20,11 +20,13 @@ local answer = recall()
 if answer then return reply(answer) end
 if a.state ~= 'running' then return reply('not_running', a.state) end
 
+-- A hung call is beaten up to its deadline; a lease that ended before that is one
+-- that nobody beats any more, however late it is noticed.
 local lapsed
-if now > a.deadline then
-  lapsed = 'deadline'
-elseif now > a.lease then
+if now > a.lease and a.lease < a.deadline then
   lapsed = 'worker_lost'
+elseif now > a.deadline then
+  lapsed = 'deadline'
 end
 if not lapsed and (not token or a.token ~= token) then return reply('not_lapsed') end
 

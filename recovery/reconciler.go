@@ -24,6 +24,8 @@ type Provider struct {
 	Window time.Duration
 	// AbsentProves: an attempt it does not know never reached it.
 	AbsentProves bool
+	// SettlesAfter: so long after the suspicion no answer can come; 0: one always can.
+	SettlesAfter time.Duration
 }
 
 // Answerable tells whether there is a way to ask about an attempt.
@@ -88,7 +90,7 @@ func (r *Reconciler) Wait() { r.asking.Wait() }
 // lookup asks what became of an unknown attempt.
 func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	provider, ok := r.Providers[d.Provider]
-	if !ok || !provider.Answerable() {
+	if !ok || !provider.Answerable() && provider.SettlesAfter == 0 {
 		return r.Store.Forget(ctx, d)
 	}
 	job, attempt, err := r.read(ctx, d)
@@ -97,6 +99,14 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	}
 	if attempt == nil || attempt.State != jobs.AttemptUnknown {
 		return r.Store.Forget(ctx, d)
+	}
+	// An attempt that a rewound store made unknown was given no reminder to settle
+	// it: the script that did it knows no configuration.
+	if provider.SettlesAfter > 0 && time.Since(attempt.UnknownAt.Go()) > provider.SettlesAfter {
+		return r.settle(ctx, d)
+	}
+	if !provider.Answerable() {
+		return nil
 	}
 	outcome := r.ask(ctx, provider, job, attempt)
 	if outcome.Reason == providers.ReasonLookupAbsent && provider.AbsentProves && time.Now().After(attempt.Deadline.Go()) {

@@ -28,7 +28,6 @@ type watch struct {
 	store     *jobs.Store
 	inspector *asynq.Inspector
 	asked     *asked
-	clock     time.Time
 }
 
 // asked is a provider that is only asked about attempts.
@@ -65,7 +64,7 @@ func setup(t *testing.T, rdb *redis.Client) *watch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	log := slog.New(slog.DiscardHandler)
-	w := &watch{t: t, ctx: ctx, rdb: rdb, asked: &asked{}, clock: time.Now(), inspector: asynq.NewInspectorFromRedisClient(rdb)}
+	w := &watch{t: t, ctx: ctx, rdb: rdb, asked: &asked{}, inspector: asynq.NewInspectorFromRedisClient(rdb)}
 	w.store = jobs.NewStore(rdb, jobs.Options{Lease: 15 * time.Second})
 	policy := &jobs.Policy{
 		MaxAttempts: 2, Tries: 1, Failover: "untested", Providers: []jobs.PolicyProvider{{Name: "inkjet"}, {Name: "laser"}},
@@ -78,13 +77,26 @@ func setup(t *testing.T, rdb *redis.Client) *watch {
 			Providers: map[string]Provider{"inkjet": {Provider: w.asked, Name: "inkjet", Deadline: time.Minute}},
 		},
 	})
-	w.now = func() time.Time { return w.clock }
-	w.last = w.clock // it has swept a moment ago
+	w.swept(0) // a moment ago
 	t.Cleanup(func() {
 		cancel()
 		_ = w.store.Close()
 	})
 	return w
+}
+
+// swept makes the latest sweep of anybody be so long ago.
+func (w *watch) swept(ago time.Duration) {
+	w.t.Helper()
+	now, err := w.rdb.Time(w.ctx).Result()
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.rdb.HSet(w.ctx, "oj:sweep", "swept", now.Add(-ago).UnixMilli(), "patient", 0).Err())
+}
+
+// sweptAgo says when somebody has swept last.
+func (w *watch) sweptAgo(ago time.Duration) {
+	w.t.Helper()
+	require.NoError(w.t, w.rdb.HSet(w.ctx, "oj:sweep", "swept", time.Now().Add(-ago).UnixMilli()).Err())
 }
 
 // sweep sweeps once and waits for what it began.

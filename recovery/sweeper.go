@@ -25,9 +25,9 @@ type Options struct {
 	// Every is the pause between two sweeps. Defaults to 1 s, or a beat if that is
 	// shorter.
 	Every time.Duration
-	// Beat is the workers' pause between two beats: when a sweep comes later than
-	// that after it was due, the store was away and so were everybody's beats.
-	// Defaults to 5 s.
+	// Beat is the workers' pause between two beats: when nobody has swept for
+	// longer than that, the store was away and so were everybody's beats. Defaults
+	// to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
 }
@@ -36,9 +36,7 @@ type Options struct {
 // what is stored.
 type Sweeper struct {
 	options Options
-	now     func() time.Time
-	last    time.Time // the latest sweep that reached the store
-	patient time.Time // nobody is suspected before
+	patient bool // the store was away: nobody is suspected yet
 }
 
 // NewSweeper returns a Sweeper; Run runs it.
@@ -49,7 +47,7 @@ func NewSweeper(o Options) *Sweeper {
 	if o.Every == 0 {
 		o.Every = min(time.Second, o.Beat)
 	}
-	return &Sweeper{options: o, now: time.Now}
+	return &Sweeper{options: o}
 }
 
 // Run sweeps until ctx ends.
@@ -75,7 +73,11 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.noticeGap()
+	patience, err := s.options.Store.Patience(ctx, s.options.Every+s.options.Beat)
+	if err != nil {
+		return err
+	}
+	s.patient = patience > 0
 	for _, p := range overdue {
 		due, err := s.options.Store.Take(ctx, p)
 		if err != nil {
@@ -89,17 +91,6 @@ func (s *Sweeper) Sweep(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// noticeGap is told of every sweep that reached the store. When one came more
-// than a beat late (the store was away, or we were) the workers get one lease to
-// be heard again before anyone is suspected.
-func (s *Sweeper) noticeGap() {
-	now := s.now()
-	if now.Sub(s.last) > s.options.Every+s.options.Beat {
-		s.patient = now.Add(s.options.Store.Lease())
-	}
-	s.last = now
 }
 
 func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
@@ -144,7 +135,7 @@ func (s *Sweeper) wake(ctx context.Context, d jobs.Due) error {
 // suspect asks for the attempt to be made unknown; the script looks whether its
 // lease or deadline has really passed.
 func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
-	if s.now().Before(s.patient) {
+	if s.patient {
 		return nil
 	}
 	job, err := s.options.Store.Get(ctx, d.JobID)

@@ -70,40 +70,52 @@ func TestSweep_SuspectsLapsedLeases(t *testing.T) {
 	})
 }
 
-// After a gap the store was away, and so were everybody's beats: one lease of
-// patience before anybody is suspected (design §4).
+// After a gap in everybody's sweeps the store was away, and so were the beats: one
+// lease of patience before anybody is suspected (design §4).
 func TestSweep_IsPatientAfterAGap(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		w := setup(t, rdb)
 		id := w.submit("k", 0)
 		w.claim(id, -time.Minute)
-		w.clock = w.clock.Add(time.Minute)
+		w.swept(time.Minute)
 		w.sweep()
 		require.Equal(t, jobs.Running, w.get(id).State, "suspected at once after a gap")
-		for range 14 { // it sweeps on, and there is no further gap
-			w.clock = w.clock.Add(time.Second)
-			w.due("lease")
-			w.sweep()
-			require.Equal(t, jobs.Running, w.get(id).State)
-		}
-		w.clock = w.clock.Add(2 * time.Second)
+		w.due("lease")
+		w.sweep() // there is no further gap, but the lease of patience is not over
+		require.Equal(t, jobs.Running, w.get(id).State, "suspected in the time of patience")
+		require.NoError(t, rdb.HIncrBy(w.ctx, "oj:sweep", "patient", -15_000).Err())
 		w.due("lease")
 		w.sweep()
 		require.Equal(t, jobs.Unknown, w.get(id).State, "never suspected")
 	})
 }
 
-// A sweeper that has just started was away, too.
-func TestSweep_IsPatientAtItsStart(t *testing.T) {
+// Where nobody has ever swept, nobody has beaten, either.
+func TestSweep_IsPatientAtTheFirst(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		w := setup(t, rdb)
-		w.last = time.Time{}
+		require.NoError(t, rdb.Del(w.ctx, "oj:sweep").Err())
 		id := w.submit("k", 0)
 		w.claim(id, -time.Minute)
 		w.sweep()
 		require.Equal(t, jobs.Running, w.get(id).State)
+	})
+}
+
+// A sweeper that has just started joins those that swept before it: a worker that
+// crashes again and again does not keep everybody from being suspected.
+func TestSweep_AStartIsNoGap(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		id := w.submit("k", 0)
+		w.claim(id, -time.Minute)
+		w.swept(3 * time.Second)
+		w.due("lease")
+		require.NoError(t, NewSweeper(w.options).Sweep(w.ctx))
+		require.Equal(t, jobs.Unknown, w.get(id).State)
 	})
 }
 
