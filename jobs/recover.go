@@ -11,13 +11,13 @@ import (
 
 // Look notes what a look-up said that settled nothing.
 func (s *Store) Look(ctx context.Context, jobID string, attempt int, said string) error {
-	_, err := s.run(ctx, verb{script: lua.Look, jobID: jobID, actor: "reconciler", args: []any{attempt, said}})
+	_, err := s.run(ctx, verb{script: lua.Look, jobID: jobID, op: NewOp(), actor: "reconciler", args: []any{attempt, said}})
 	return err
 }
 
 // Note adds a line to the trail of an attempt.
 func (s *Store) Note(ctx context.Context, jobID string, attempt int, what, reason string) error {
-	_, err := s.run(ctx, verb{script: lua.Note, jobID: jobID, actor: "reconciler", args: []any{attempt, what, reason}})
+	_, err := s.run(ctx, verb{script: lua.Note, jobID: jobID, op: NewOp(), actor: "reconciler", args: []any{attempt, what, reason}})
 	return err
 }
 

@@ -11,6 +11,8 @@ local n, said = tonumber(ARGV[5]), ARGV[6]
 if not load_job() then return reply('not_found') end
 local a = load_attempt(n)
 if not a then return reply('no_attempt') end
+local answer = recall()
+if answer then return reply(answer) end
 if a.state ~= 'unknown' then
   forget('lookup', n)
   return reply('noted', a.state)
@@ -20,5 +22,6 @@ end
 if redis.call('HGET', ATTEMPTS, n .. '.lookup') ~= said then event('look', n, 'unknown', 'unknown', said) end
 set_attempt(n, 'lookup', said)
 set_attempt(n, 'looked_at', now)
+remember('noted')
 commit()
 return reply('noted')

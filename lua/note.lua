@@ -9,6 +9,9 @@ local n = tonumber(ARGV[5])
 
 if not load_job() then return reply('not_found') end
 if not states[n] then return reply('no_attempt') end
+local answer = recall()
+if answer then return reply(answer) end
 event(ARGV[6], n, states[n], states[n], ARGV[7])
+remember('noted')
 commit()
 return reply('noted')
