@@ -36,6 +36,7 @@ type world struct {
 	ledger       string
 	config       string // the file
 	api          string // the address of the API
+	workerAddr   string // of the latest worker
 	http         *http.Client
 
 	jobs map[string]string // by idempotency key, as the API acknowledged them
@@ -43,7 +44,6 @@ type world struct {
 
 // setting is what a test changes about the configuration.
 type setting struct {
-	own         bool   // a redis-server of its own, in world.server
 	viaURL      string // what processes connect to instead of the server
 	lease, beat string // default 3s, 1s
 	drain       string // default 4s
@@ -137,7 +137,8 @@ func (w *world) startAPI(env ...string) *process {
 
 func (w *world) startWorker(env ...string) *process {
 	w.t.Helper()
-	p, _ := w.run("worker", env...)
+	p, addr := w.run("worker", env...)
+	w.workerAddr = addr
 	return p
 }
 
