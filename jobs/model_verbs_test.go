@@ -96,6 +96,9 @@ func (r *record) verb(c command, now int64) (said, bool) {
 		r.event("hold", c.attempt, "starting", "starting", c.reason)
 		return ok("held"), true
 	case "look":
+		if again, done := r.recall(c); done {
+			return again, false
+		}
 		if a.state != "unknown" {
 			return said{word: "noted", detail: a.state}, false
 		}
@@ -103,9 +106,14 @@ func (r *record) verb(c command, now int64) (said, bool) {
 			r.event("look", c.attempt, "unknown", "unknown", c.message)
 		}
 		a.rest["lookup"], a.rest["looked_at"] = c.message, itoa(now)
+		r.remember(c, "noted", "")
 		return ok("noted"), true
 	case "note":
+		if again, done := r.recall(c); done {
+			return again, false
+		}
 		r.event(c.message, c.attempt, a.state, a.state, c.reason)
+		r.remember(c, "noted", "")
 		return ok("noted"), true
 	case "expire_start":
 		if a.state != "starting" {
@@ -184,10 +192,10 @@ func (r *record) suspect(c command, a *attempt, now int64) (said, bool) {
 		return said{word: "not_running", detail: a.state}, false
 	}
 	lapsed := ""
-	if now > a.deadline {
-		lapsed = "deadline"
-	} else if now > a.lease {
+	if now > a.lease && a.lease < a.deadline {
 		lapsed = "worker_lost"
+	} else if now > a.deadline {
+		lapsed = "deadline"
 	}
 	if lapsed == "" && (c.token == "" || c.token != a.token) {
 		return ok("not_lapsed"), false
@@ -308,11 +316,11 @@ func (r *record) openAttempt(c command, now int64) (said, bool) {
 	if again, done := r.recall(c); done {
 		return again, false
 	}
-	if isFinal(r.state) {
-		return ok("job_final"), false
-	}
 	if c.expected != 0 && c.expected != r.version {
 		return ok("version_mismatch"), false
+	}
+	if isFinal(r.state) {
+		return ok("job_final"), false
 	}
 	if r.ended > 0 && r.ended+r.keepJob-now < c.margin {
 		return ok("expiring"), false
@@ -376,6 +384,7 @@ func (r *record) resolve(c command, a *attempt, now int64) (said, bool) {
 		if !r.entitled(a, 0) {
 			return r.late(c, a, hash(c.result), len(c.result), now)
 		}
+		a.rest["effect"] = "done"
 		return r.win(c, a, "resolve", c.reason, now)
 	}
 	if len(r.open(c.attempt)) == 0 {
@@ -408,11 +417,11 @@ func (r *record) cancelJob(c command, now int64) (said, bool) {
 	if again, done := r.recall(c); done {
 		return again, false
 	}
-	if isEnded(r.state) {
-		return ok("job_final"), false
-	}
 	if c.expected != 0 && c.expected != r.version {
 		return ok("version_mismatch"), false
+	}
+	if isEnded(r.state) {
+		return ok("job_final"), false
 	}
 	r.version++
 	r.event("cancel", 0, r.state, "cancelled", c.reason)
