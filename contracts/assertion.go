@@ -20,6 +20,7 @@ type Assertion struct {
 	set       []Assertion // of an assert-set
 	names     []string    // variables of its value
 	anyVars   bool        // a cel rule that reads vars
+	newSchema bool        // has keywords of JSON Schema that are younger than draft-07
 	written   map[string]any
 }
 

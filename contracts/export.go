@@ -2,6 +2,7 @@ package contracts
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -99,13 +100,20 @@ func (l *leftOut) export(assertions []Assertion) []map[string]any {
 	return out
 }
 
-// promptfooKnows: a set with a cel in it would weigh otherwise without it.
+// promptfooKnows: no cel, no schema beyond what promptfoo's validator reads, and no
+// set with one of these in it, for it would weigh otherwise without.
 func (a *Assertion) promptfooKnows() bool {
-	return a.base != "cel" && !slices.ContainsFunc(a.set, func(inner Assertion) bool { return !inner.promptfooKnows() })
+	return a.base != "cel" && !a.newSchema && !slices.ContainsFunc(a.set, func(inner Assertion) bool { return !inner.promptfooKnows() })
 }
 
 func (a *Assertion) export() map[string]any {
 	out := maps.Clone(a.written)
+	if schema, ok := out["value"].(map[string]any); ok && strings.HasSuffix(a.base, "-json") {
+		// As text, because promptfoo looks up a $ref in its own file otherwise.
+		if b, err := json.Marshal(schema); err == nil && bytes.Contains(b, []byte(`"$ref"`)) {
+			out["value"] = string(b)
+		}
+	}
 	if a.transform != nil {
 		_, steps, _ := strings.Cut(strings.Replace(a.transform.source, "JSON.parse(output)", "output", 1), "output")
 		out["transform"] = fmt.Sprintf("(typeof output === 'string' ? JSON.parse(output) : output)%s", steps)
@@ -121,13 +129,13 @@ func (a *Assertion) export() map[string]any {
 }
 
 func (l *leftOut) write(b *bytes.Buffer, c *Contract) {
-	fmt.Fprintf(b, "# Made by onejob from %s. Not checked by promptfoo:\n", printable(c.File))
-	for _, what := range l.what {
-		fmt.Fprintf(b, "#   %s\n", what)
-	}
+	fmt.Fprintf(b, "# Made by onejob from %s.\n", printable(c.File))
 	for _, p := range c.Required() {
 		if p == PropertyTemperature || p == PropertyRendering {
-			fmt.Fprintf(b, "#   %s\n", p)
+			l.what = append(l.what, string(p))
 		}
+	}
+	if len(l.what) > 0 {
+		fmt.Fprintf(b, "# Not checked by promptfoo:\n#   %s\n", strings.Join(l.what, "\n#   "))
 	}
 }

@@ -15,6 +15,7 @@ import (
 type schema struct {
 	compiled *jsonschema.Schema
 	names    map[string]bool // that the schema has: only these are said of an answer
+	young    bool            // see young
 }
 
 // maxFaults bounds how many faults of one answer are listed.
@@ -88,7 +89,7 @@ func words(e *jsonschema.ValidationError) string {
 	case *kind.Type:
 		return fmt.Sprintf("is of type %s, want %s", k.Got, strings.Join(k.Want, " or "))
 	case *kind.AdditionalProperties:
-		return fmt.Sprintf("has %d that the schema does not allow", len(k.Properties))
+		return fmt.Sprintf("has %d member(s) that the schema does not allow", len(k.Properties))
 	case *kind.Required:
 		return "lacks " + strings.Join(k.Missing, ", ")
 	case *kind.FalseSchema:

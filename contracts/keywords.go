@@ -82,3 +82,17 @@ func propertyNames(document any) map[string]bool {
 	})
 	return names
 }
+
+// young are the keywords that draft-07 has not, and with it promptfoo's validator.
+var young = []string{
+	"unevaluatedProperties", "unevaluatedItems", "prefixItems", "dependentSchemas", "dependentRequired", "minContains",
+	"maxContains", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary", "contentSchema",
+}
+
+func hasYoung(document any) bool {
+	found := false
+	visitSchemas(document, "", func(_ string, schema map[string]any) {
+		found = found || slices.ContainsFunc(young, func(word string) bool { _, ok := schema[word]; return ok })
+	})
+	return found
+}

@@ -11,36 +11,39 @@ import (
 	"onejob/contracts"
 )
 
+// assertions are answers to every type of assertion, met and not met.
+var assertions = []struct {
+	assertion string // without braces, its type first
+	met       []string
+	unmet     []string
+}{
+	{`type: is-json`, []string{`{}`, ` [1] `, `"a"`, `5`, `null`}, []string{`a`, `{`, `{}{}`}},
+	{`type: is-json, value: {type: object, required: [a]}`, []string{`{"a":1}`}, []string{`{}`, `[]`, `a`}},
+	{`type: is-json, value: file://schema.json`, []string{`{"a":1}`}, []string{`{}`}},
+	{`type: is-json, value: {type: string, format: email}`, []string{`"a@b.de"`}, []string{`"a"`}},
+	{`type: is-json, value: {$ref: '#/$defs/n', $defs: {n: {type: integer}}}`, []string{`1`, `1.0`}, []string{`1.5`, `"1"`}},
+	{`type: is-json, value: {type: object, properties: {a: {type: string}}, unevaluatedProperties: false}`, []string{`{"a":"x"}`}, []string{`{"b":1}`}},
+	{`type: contains-json`, []string{`a {"b": 1} c`, `{}`, `{ {"a":1}`, "```json\n{}\n```"}, []string{`a`, `{`, `[1]`, `{'a': 1}`, `{"a": 1`}},
+	{`type: contains-json, value: {required: [b]}`, []string{`{"a":1} or {"b":1}`}, []string{`{"a":1}`, `b`}},
+	{`type: equals, value: "a b"`, []string{`a b`}, []string{`a b `, `A b`, ``}},
+	{`type: equals, value: {a: 1, b: [2]}`, []string{`{"b":[2.0],"a":1e0}`}, []string{`{"a":1}`, `{"a":1,"b":[2],"c":3}`, `a`, `{"a":1,"b":["2"]}`}},
+	{`type: contains, value: press`, []string{`the press jammed`}, []string{`Press`, ``}},
+	{`type: contains, value: file://word.txt`, []string{`the press jammed`}, []string{`a`}},
+	{`type: icontains, value: PreSS`, []string{`the press jammed`, `PRESS`}, []string{`pres`}},
+	{`type: contains-all, value: [a, b]`, []string{`b a`}, []string{`a`, `b`, ``}},
+	{`type: contains-any, value: [a, b]`, []string{`xa`, `b`}, []string{`c`, ``}},
+	{`type: starts-with, value: "The "`, []string{`The press`}, []string{` The press`, `the press`}},
+	{`type: regex, value: '^\d{3}$'`, []string{`123`}, []string{`1234`, `a`}},
+	{`type: is-refusal`, []string{`I'm sorry, but no.`, `I cannot help with that`, `Well, as an AI model I`, ``}, []string{`The press jammed.`, `{"a":"b"}`}},
+	{`type: contains, value: x, transform: output.a`, []string{`{"a":"xyz"}`, `{"a":["x"]}`}, nil},
+	{`type: equals, value: "5", transform: 'JSON.parse(output).a[1].b'`, []string{`{"a":[0,{"b":5}]}`, `{"a":[0,{"b":"5"}]}`}, []string{`{"a":[0,{"b":6}]}`}},
+	{`type: is-json, value: {type: array}, transform: output.a`, []string{`{"a":[1]}`}, []string{`{"a":{}}`}},
+}
+
 // Every type of assertion, met and not met, and with not-.
 func TestCheck_Assertions(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		assertion string // without braces, its type first
-		met       []string
-		unmet     []string
-	}{
-		{`type: is-json`, []string{`{}`, ` [1] `, `"a"`, `5`, `null`}, []string{`a`, `{`, `{}{}`}},
-		{`type: is-json, value: {type: object, required: [a]}`, []string{`{"a":1}`}, []string{`{}`, `[]`, `a`}},
-		{`type: is-json, value: file://schema.json`, []string{`{"a":1}`}, []string{`{}`}},
-		{`type: is-json, value: {type: string, format: email}`, []string{`"a@b.de"`}, []string{`"a"`}},
-		{`type: is-json, value: {$ref: '#/$defs/n', $defs: {n: {type: integer}}}`, []string{`1`, `1.0`}, []string{`1.5`, `"1"`}},
-		{`type: is-json, value: {type: object, properties: {a: {type: string}}, unevaluatedProperties: false}`, []string{`{"a":"x"}`}, []string{`{"b":1}`}},
-		{`type: contains-json`, []string{`a {"b": 1} c`, `{}`, `{ {"a":1}`, "```json\n{}\n```"}, []string{`a`, `{`, `[1]`, `{'a': 1}`}},
-		{`type: contains-json, value: {required: [b]}`, []string{`{"a":1} or {"b":1}`}, []string{`{"a":1}`, `b`}},
-		{`type: equals, value: "a b"`, []string{`a b`}, []string{`a b `, `A b`, ``}},
-		{`type: equals, value: {a: 1, b: [2]}`, []string{`{"b":[2.0],"a":1e0}`}, []string{`{"a":1}`, `{"a":1,"b":[2],"c":3}`, `a`, `{"a":1,"b":["2"]}`}},
-		{`type: contains, value: press`, []string{`the press jammed`}, []string{`Press`, ``}},
-		{`type: contains, value: file://word.txt`, []string{`the press jammed`}, []string{`a`}},
-		{`type: icontains, value: PreSS`, []string{`the press jammed`, `PRESS`}, []string{`pres`}},
-		{`type: contains-all, value: [a, b]`, []string{`b a`}, []string{`a`, `b`, ``}},
-		{`type: contains-any, value: [a, b]`, []string{`xa`, `b`}, []string{`c`, ``}},
-		{`type: starts-with, value: "The "`, []string{`The press`}, []string{` The press`, `the press`}},
-		{`type: regex, value: '^\d{3}$'`, []string{`123`}, []string{`1234`, `a`}},
-		{`type: is-refusal`, []string{`I'm sorry, but no.`, `I cannot help with that`, `Well, as an AI model I`, ``}, []string{`The press jammed.`, `{"a":"b"}`}},
-		{`type: contains, value: x, transform: output.a`, []string{`{"a":"xyz"}`, `{"a":["x"]}`}, nil},
-		{`type: equals, value: "5", transform: 'JSON.parse(output).a[1].b'`, []string{`{"a":[0,{"b":5}]}`, `{"a":[0,{"b":"5"}]}`}, []string{`{"a":[0,{"b":6}]}`}},
-		{`type: is-json, value: {type: array}, transform: output.a`, []string{`{"a":[1]}`}, []string{`{"a":{}}`}},
-	} {
+	for _, test := range assertions {
 		t.Run(test.assertion, func(t *testing.T) {
 			t.Parallel()
 			plain := ruled(t, "[{"+test.assertion+"}]")

@@ -57,7 +57,7 @@ func (r reader) schema(path string, n *yaml.Node) *schema {
 		r.add(path, "not a JSON Schema: "+oneLine(err.Error()), "only references inside it (#/$defs/…) are followed")
 		return nil
 	}
-	return &schema{compiled: compiled, names: propertyNames(document)}
+	return &schema{compiled: compiled, names: propertyNames(document), young: hasYoung(document)}
 }
 
 func (r reader) schemaFile(path string, n *yaml.Node) *yaml.Node {
@@ -100,6 +100,7 @@ func compileSchema(document any) (*jsonschema.Schema, error) {
 
 func (r reader) isJSON(a *Assertion, path string, n *yaml.Node) {
 	schema := r.schema(path, n)
+	a.newSchema = schema != nil && schema.young
 	a.rule = func(_ context.Context, s subject) verdict {
 		var v any
 		var fault *verdict
@@ -119,6 +120,7 @@ func (r reader) isJSON(a *Assertion, path string, n *yaml.Node) {
 // taken as it stands; nothing is repaired.
 func (r reader) containsJSON(a *Assertion, path string, n *yaml.Node) {
 	schema := r.schema(path, n)
+	a.newSchema = schema != nil && schema.young
 	a.rule = func(_ context.Context, s subject) verdict {
 		last := fail("there is no JSON object in the answer")
 		for _, v := range objectsIn(s.text) {
