@@ -231,3 +231,19 @@ func TestGuards_TheWinnerShutsOutTheOthers(t *testing.T) {
 		require.Equal(t, `"new"`, h.image().job["result"])
 	})
 }
+
+// TestGuards_AFailureBesideAnOpenAttemptOpensNothing: what is planned after a
+// failure waits for the attempt that races on (I4).
+func TestGuards_AFailureBesideAnOpenAttemptOpensNothing(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		h := makeJob(t, rdb, nil, fields{"state": "unknown"}, nil)
+		no := fails
+		no.retryable, no.policy = true, racePolicy
+		require.Equal(t, "failed", h.say(no))
+		now := h.image()
+		require.Equal(t, "2", now.job["attempts"])
+		require.Equal(t, "failed", now.attempts["1.state"])
+		require.Equal(t, "running", now.job["state"])
+	})
+}

@@ -12,7 +12,7 @@ import (
 // verbs are drawn as often as they are listed: what leads deeper more often.
 var verbs = []string{
 	"claim", "claim", "claim", "claim", "beat", "accept", "suspect", "suspect", "finalize", "finalize", "fail", "fail", "fail",
-	"open", "open", "race", "race", "resolve", "resolve", "resolve", "cancel", "hold", "submit", "look", "note", "expire_start",
+	"open", "open", "race", "race", "race", "race", "race", "resolve", "resolve", "resolve", "cancel", "hold", "submit", "look", "note", "expire_start",
 }
 
 // reports are the verbs of whoever has made a call.
