@@ -3,6 +3,8 @@ package contracts
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -77,10 +79,7 @@ func (a *answer) output() any {
 // withOutput returns the result with the parsed JSON as its member output
 // (design §8); everything else stays as it was.
 func (a *answer) withOutput() (json.RawMessage, error) {
-	members := make(map[string]json.RawMessage, len(a.members)+1)
-	for name, value := range a.members {
-		members[name] = value
-	}
+	members := maps.Clone(a.members)
 	members["output"] = a.raw
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -90,12 +89,12 @@ func (a *answer) withOutput() (json.RawMessage, error) {
 		}
 		key, err := json.Marshal(name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("encoding the name of a member: %w", err)
 		}
 		b.Write(key)
 		b.WriteByte(':')
 		if err := json.Compact(&b, members[name]); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("encoding a member: %w", err)
 		}
 	}
 	b.WriteByte('}')

@@ -57,8 +57,8 @@ func broken(why, detail string) verdict { return verdict{broken: true, why: why,
 func (a *Assertion) variables() (names []string, all bool) {
 	names, all = slices.Clone(a.names), a.anyVars
 	for i := range a.set {
-		inner, any := a.set[i].variables()
-		names, all = append(names, inner...), all || any
+		inner, some := a.set[i].variables()
+		names, all = append(names, inner...), all || some
 	}
 	return names, all
 }

@@ -68,7 +68,7 @@ func compileCEL(source string) (cel.Program, bool, error) {
 	}
 	program, err := env.Program(ast, cel.CostLimit(celCost), cel.InterruptCheckFrequency(100))
 	if err != nil {
-		return nil, false, err
+		return nil, false, fmt.Errorf("it cannot be run: %w", err)
 	}
 	for _, ref := range ast.NativeRep().ReferenceMap() {
 		if ref.Name == "vars" {

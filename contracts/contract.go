@@ -75,15 +75,15 @@ type PromptTokens struct {
 // Load reads the contract at path and the files it names, which are looked for in
 // its folder and below. The error is Problems, or that the file cannot be read.
 func Load(path string) (*Contract, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the contract: %w", err)
-	}
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
 		return nil, fmt.Errorf("opening the folder of the contract: %w", err)
 	}
 	defer func() { _ = root.Close() }()
+	data, err := root.ReadFile(filepath.Base(path))
+	if err != nil {
+		return nil, fmt.Errorf("reading the contract: %w", err)
+	}
 	return Parse(path, data, root.FS())
 }
 

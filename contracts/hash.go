@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash"
+	"strconv"
 )
 
 // hashOf hashes values as JSON with sorted names, each with its length before it,
@@ -24,6 +25,6 @@ func hashOf(what string, values ...any) (string, error) {
 }
 
 func frame(h hash.Hash, b []byte) {
-	fmt.Fprintf(h, "%d:", len(b))
+	h.Write([]byte(strconv.Itoa(len(b)) + ":"))
 	h.Write(b)
 }

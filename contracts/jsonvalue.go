@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -175,9 +176,11 @@ func equalJSON(a, b any) bool {
 func canonical(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encoding a value: %w", err)
 	}
 	value := jsontext.Value(b)
-	err = value.Canonicalize(jsontext.CanonicalizeRawInts(false))
-	return value, err
+	if err := value.Canonicalize(jsontext.CanonicalizeRawInts(false)); err != nil {
+		return nil, fmt.Errorf("canonicalizing a value: %w", err)
+	}
+	return value, nil
 }

@@ -35,7 +35,7 @@ func (v Violation) String() string {
 // assertions of defaultTest that need no variables. Those about the call (cost,
 // latency) are not among them. Nil means that it breaks none.
 func (c *Contract) Check(result json.RawMessage) []Violation {
-	return c.check(readAnswer(result), c.outputRules(), nil)
+	return c.check(context.Background(), readAnswer(result), c.outputRules(), nil)
 }
 
 // Judge is Check for the outcome of a call, before it is finalized: an answer that
@@ -54,7 +54,7 @@ func (c *Contract) Judge(o providers.Outcome) (judged providers.Outcome) {
 		}
 	}()
 	a := readAnswer(o.Result)
-	if violations := c.check(a, c.outputRules(), nil); len(violations) > 0 {
+	if violations := c.check(context.Background(), a, c.outputRules(), nil); len(violations) > 0 {
 		return violated(o, violations[0])
 	}
 	if !a.ai || !a.asked {
@@ -92,7 +92,7 @@ func asksForJSON(rules []Assertion) bool {
 }
 
 // check judges an answer by rules; vars are those of the test, if it is one.
-func (c *Contract) check(a *answer, rules []Assertion, vars map[string]any) []Violation {
+func (c *Contract) check(ctx context.Context, a *answer, rules []Assertion, vars map[string]any) []Violation {
 	a.asked = asksForJSON(rules)
 	if v := finished(a, rules); v != nil {
 		return []Violation{*v}
@@ -101,7 +101,7 @@ func (c *Contract) check(a *answer, rules []Assertion, vars map[string]any) []Vi
 	var violations []Violation
 	for i := range rules {
 		rule := &rules[i]
-		if v := rule.judge(context.Background(), s); !v.ok {
+		if v := rule.judge(ctx, s); !v.ok {
 			violations = append(violations, rule.violation(v))
 		}
 	}

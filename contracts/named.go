@@ -45,7 +45,7 @@ func readNamed(files fs.FS, name string) (string, error) {
 		}
 		return "", errors.New("it cannot be opened")
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	switch {
 	case err != nil:

@@ -33,7 +33,10 @@ func (r *Report) Write(w io.Writer) error {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", f.What, where, f.Reason, message, printable(f.Answer))
 	}
 	_, _ = fmt.Fprintf(table, "\n%s\n", r.conclusion())
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
 }
 
 func (r *Report) stated(p Property) string {

@@ -93,9 +93,13 @@ func compileSchema(document any) (*jsonschema.Schema, error) {
 	compiler.UseLoader(offline{})
 	compiler.AssertFormat()
 	if err := compiler.AddResource(schemaURL, document); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading it: %w", err)
 	}
-	return compiler.Compile(schemaURL)
+	compiled, err := compiler.Compile(schemaURL)
+	if err != nil {
+		return nil, fmt.Errorf("compiling it: %w", err)
+	}
+	return compiled, nil
 }
 
 func (r reader) isJSON(a *Assertion, path string, n *yaml.Node) {

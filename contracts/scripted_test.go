@@ -3,6 +3,7 @@ package contracts_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -113,9 +114,7 @@ func (a reply) write(w http.ResponseWriter) {
 		}},
 		"usage": map[string]any{"prompt_tokens": a.tokens, "completion_tokens": 5, "total_tokens": a.tokens + 5, "cost": 0.002},
 	}
-	for name, value := range a.more {
-		body[name] = value
-	}
+	maps.Copy(body, a.more)
 	_ = json.NewEncoder(w).Encode(body)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -82,23 +83,26 @@ func WriteStandings(w io.Writer, standings []Standing) error {
 		}
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Route, s.Provider, s.State, id, expires, proven, s.Why)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing the certificates: %w", err)
+	}
+	return nil
 }
 
 // proven lists what was proven, and what is exempt, in few words.
 func (c Certificate) proven() string {
-	var text string
+	var words []string
 	for _, p := range c.Proofs {
 		_, exempt := c.Exempt[p.Property]
 		switch {
 		case p.Proven:
-			text += " " + string(p.Property)
+			words = append(words, string(p.Property))
 		case exempt:
-			text += " (" + string(p.Property) + " exempt)"
+			words = append(words, "("+string(p.Property)+" exempt)")
 		}
 	}
-	if text == "" {
+	if len(words) == 0 {
 		return "-"
 	}
-	return text[1:]
+	return strings.Join(words, " ")
 }

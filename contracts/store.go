@@ -115,11 +115,13 @@ func (r *Record) read(fields []any) error {
 	}
 	if text, ok := fields[0].(string); ok {
 		if err := json.Unmarshal([]byte(text), &r.Certificate); err != nil {
-			return err
+			return fmt.Errorf("decoding the certificate: %w", err)
 		}
 	}
 	if text, ok := fields[1].(string); ok {
-		return json.Unmarshal([]byte(text), &r.Breach)
+		if err := json.Unmarshal([]byte(text), &r.Breach); err != nil {
+			return fmt.Errorf("decoding the breach: %w", err)
+		}
 	}
 	return nil
 }

@@ -340,10 +340,11 @@ func TestTokenizer(t *testing.T) {
 		case asked.Content == "":
 			_, _ = w.Write([]byte(`{"tokens":[]}`))
 		default:
-			tokens := make([]int, len(strings.Fields(asked.Content)))
+			n := len(strings.Fields(asked.Content))
 			if asked.Special {
-				tokens = append(tokens, 1)
+				n++
 			}
+			tokens := make([]int, n)
 			_ = json.NewEncoder(w).Encode(map[string]any{"tokens": tokens})
 		}
 	}
@@ -359,7 +360,7 @@ func TestTokenizer(t *testing.T) {
 		"vLLM, usage says none":  {vllm(0), func(_ chat, a *reply) { a.tokens = 0 }, true, "14 tokens"},
 		"a doubled BOS":          {vllm(0), func(_ chat, a *reply) { a.tokens++ }, false, "usage says 15, the server's own tokenizer 14"},
 		"out of the range":       {vllm(100), func(_ chat, a *reply) { a.tokens = 0 }, false, "114 tokens, want 10 to 80"},
-		"broken":                 {func(w http.ResponseWriter, _ string, _ []byte) { w.WriteHeader(503) }, nil, false, "POST /tokenize: HTTP 503"},
+		"broken":                 {func(w http.ResponseWriter, _ string, _ []byte) { w.WriteHeader(http.StatusServiceUnavailable) }, nil, false, "POST /tokenize: HTTP 503"},
 		"something else":         {func(w http.ResponseWriter, _ string, _ []byte) { _, _ = w.Write([]byte("<html>")) }, nil, true, "14 tokens"},
 		"a template and no more": {func(w http.ResponseWriter, _ string, _ []byte) { _, _ = w.Write([]byte(`{"prompt":"a"}`)) }, nil, true, "14 tokens"},
 	} {

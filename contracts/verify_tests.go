@@ -85,7 +85,7 @@ func (s *session) test(ctx context.Context, what string, test *Test, t *tally) {
 		if e := o.Evidence; !e.SentAt.IsZero() {
 			a.latency = e.LastByteAt.Sub(e.SentAt)
 		}
-		violations = s.contract.check(a, rules, test.Vars)
+		violations = s.contract.check(ctx, a, rules, test.Vars)
 		return len(violations) == 0
 	})
 	switch {
