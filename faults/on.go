@@ -9,10 +9,14 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // errInjected is what a point set to error fails with.
 var errInjected = errors.New("injected fault")
+
+// stopTime is more than a stop takes to reach every thread.
+const stopTime = 100 * time.Millisecond
 
 var armed = parse(os.Getenv("ONEJOB_FAULTS"))
 
@@ -45,6 +49,9 @@ func Point(name string) (err error) {
 			select {}
 		case "pause":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			// Another thread may be given the signal; this one must not get
+			// past the point before all are stopped.
+			time.Sleep(stopTime)
 		case "error":
 			err = errInjected
 		}
