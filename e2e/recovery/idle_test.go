@@ -124,7 +124,12 @@ func TestIdle_SweepCostsTheSame(t *testing.T) {
 	delete(empty, "config|resetstat")
 	delete(full, "config|resetstat")
 	require.Equal(t, empty, full)
-	require.Equal(t, map[string]int{"time": 10, "zrange": 10 * jobs.Partitions}, full, "one pipeline a sweep")
+	all := 0
+	for _, n := range full {
+		all += n
+	}
+	require.Equal(t, 10*jobs.Partitions, full["zrange"])
+	require.Less(t, all-full["zrange"], 10*10, "and next to nothing else: %v", full)
 }
 
 func due(ctx context.Context, t *testing.T, store *jobs.Store) []int {
