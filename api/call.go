@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -22,10 +23,12 @@ type call struct {
 	jobID     string
 }
 
-const callKey = "onejob.call"
+type callKey struct{}
 
-func callOf(c echo.Context) *call {
-	if known, ok := c.Get(callKey).(*call); ok {
+func callOf(c echo.Context) *call { return callIn(c.Request().Context()) }
+
+func callIn(ctx context.Context) *call {
+	if known, ok := ctx.Value(callKey{}).(*call); ok {
 		return known
 	}
 	return &call{}
@@ -36,7 +39,7 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		began := time.Now()
 		known := &call{requestID: requestID(c.Request().Header)}
-		c.Set(callKey, known)
+		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), callKey{}, known)))
 		c.Response().Header().Set(headerRequestID, known.requestID)
 		if err := next(c); err != nil {
 			c.Error(err) // now, so that the status below is what the client saw

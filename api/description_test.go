@@ -76,6 +76,9 @@ func TestEveryCallIsDescribed(t *testing.T) {
 	require.NoError(t, err)
 	var written []string
 	for path, item := range doc.Paths.Map() {
+		if strings.HasPrefix(path, "/openai/") {
+			continue // a door of its own, which looks after its part
+		}
 		for method := range item.Operations() {
 			written = append(written, method+" "+path)
 		}

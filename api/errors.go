@@ -36,7 +36,12 @@ func (s *Server) answerError(err error, c echo.Context) {
 	if p.Job != "" {
 		callOf(c).jobID = p.Job
 	}
-	if err := p.write(c.Response(), s.config.ProblemBase, callOf(c).requestID); err != nil {
+	p.prepare(c.Response().Header(), s.config.ProblemBase, callOf(c).requestID)
+	answer := p.write
+	if shaped, ok := s.mountedAt(c.Request().URL.Path).(ProblemAnswerer); ok {
+		answer = func(w http.ResponseWriter) error { return shaped.AnswerProblem(w, p) }
+	}
+	if err := answer(c.Response()); err != nil {
 		s.config.Log.Debug("problem not delivered", "request_id", callOf(c).requestID, "error", err)
 	}
 }

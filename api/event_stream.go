@@ -12,20 +12,14 @@ import (
 	"onejob/jobs"
 )
 
-const (
-	// heartbeatEvery is how often a silent stream sends a comment, so that what
-	// lies between keeps the connection and a client that is gone is noticed.
-	heartbeatEvery = 15 * time.Second
-	// stalledAfter is how long a client may take to take what is sent to it.
-	stalledAfter = 30 * time.Second
-)
+// heartbeatEvery is how often a silent stream sends a comment, so that what lies
+// between keeps the connection and a client that is gone is noticed.
+const heartbeatEvery = 15 * time.Second
 
-// eventStream writes server-sent events (WHATWG HTML §9.2).
+// eventStream sends the trail of a job.
 type eventStream struct {
-	response   *echo.Response
-	controller *http.ResponseController
-	last       string    // id of the event sent last; where the next read goes on
-	sent       time.Time // when anything was sent last
+	*Stream
+	last string // id of the event sent last; where the next read goes on
 }
 
 // streamEvents sends the trail after the event with the id after, then what
@@ -43,7 +37,7 @@ func (s *Server) streamEvents(c echo.Context, jobID, after string) error {
 		// 204 is what tells an EventSource not to connect again (§9.2.3).
 		return c.NoContent(http.StatusNoContent) //nolint:wrapcheck // the client is gone
 	}
-	stream := newEventStream(c, after)
+	stream := &eventStream{OpenStream(c.Response()), after}
 	for {
 		if err := stream.send(events); err != nil {
 			return err
@@ -81,15 +75,7 @@ func (s *Server) untilNext(ctx context.Context, stream *eventStream, changes <-c
 	if time.Since(stream.sent) < heartbeatEvery {
 		return true
 	}
-	return stream.write(": still here\n\n") == nil
-}
-
-func newEventStream(c echo.Context, after string) *eventStream {
-	h := c.Response().Header()
-	h.Set("Content-Type", mediaEvents)
-	h.Set("X-Accel-Buffering", "no") // proxies that buffer would hold events back
-	c.Response().WriteHeader(http.StatusOK)
-	return &eventStream{response: c.Response(), controller: http.NewResponseController(c.Response()), last: after}
+	return stream.Write(": still here\n\n") == nil
 }
 
 // send writes events and flushes them; with none it sends nothing, except at the
@@ -110,21 +96,8 @@ func (e *eventStream) send(events []jobs.Event) error {
 		text += fmt.Sprintf("id: %s\ndata: %s\n\n", event.ID, data)
 		e.last = event.ID
 	}
-	return e.write(text)
+	return e.Write(text)
 }
 
 // end says that nothing comes any more, for clients that would wait for it.
-func (e *eventStream) end() error { return e.write("event: end\ndata: {}\n\n") }
-
-func (e *eventStream) write(text string) error {
-	// Not every writer has deadlines; the server's connections do.
-	_ = e.controller.SetWriteDeadline(time.Now().Add(stalledAfter))
-	if _, err := e.response.Write([]byte(text)); err != nil {
-		return fmt.Errorf("write an event stream: %w", err)
-	}
-	if err := e.controller.Flush(); err != nil {
-		return fmt.Errorf("flush an event stream: %w", err)
-	}
-	e.sent = time.Now()
-	return nil
-}
+func (e *eventStream) end() error { return e.Write("event: end\ndata: {}\n\n") }

@@ -15,12 +15,29 @@ type fields map[string]jsontext.Value
 // readFields splits body into its members. It is strict: what canonical refuses
 // and any name that is not in allowed is a request-invalid problem.
 func readFields(body []byte, allowed ...string) (f fields, canonicalBody []byte, p *Problem) {
+	f, names, canonicalBody, p := members(body)
+	if p != nil {
+		if p.Position == nil { // it is JSON, but no object
+			p.Allowed = allowed
+		}
+		return nil, nil, p
+	}
+	for _, name := range names {
+		if !slices.Contains(allowed, name) {
+			return nil, nil, newProblem(&problemRequestInvalid, "The field %q is not known.", clip(name)).at(clip(name), allowed...)
+		}
+	}
+	return f, canonicalBody, nil
+}
+
+// members splits body into its members, and lists their names in its order.
+func members(body []byte) (f fields, names []string, canonicalBody []byte, p *Problem) {
 	normal, bad := canonical(body)
 	if bad != nil {
-		return nil, nil, bad.problem(body)
+		return nil, nil, nil, bad.problem(body)
 	}
 	if normal[0] != '{' {
-		return nil, nil, newProblem(&problemRequestInvalid, "The body must be a JSON object, not %s.", kindOf(normal)).at("", allowed...)
+		return nil, nil, nil, newProblem(&problemRequestInvalid, "The body must be a JSON object, not %s.", kindOf(normal))
 	}
 	f = fields{}
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
@@ -29,12 +46,9 @@ func readFields(body []byte, allowed ...string) (f fields, canonicalBody []byte,
 		name, _ := dec.ReadToken()
 		key := name.String()
 		value, _ := dec.ReadValue()
-		if !slices.Contains(allowed, key) {
-			return nil, nil, newProblem(&problemRequestInvalid, "The field %q is not known.", clip(key)).at(clip(key), allowed...)
-		}
-		f[key] = value.Clone()
+		f[key], names = value.Clone(), append(names, key)
 	}
-	return f, normal, nil
+	return f, names, normal, nil
 }
 
 // clip keeps what a caller sent from filling an answer.

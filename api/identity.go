@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -22,23 +23,31 @@ var (
 // as lets in those who may make the call.
 func (s *Server) as(may func(auth.Identity) bool, next handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		who, err := s.identify(c)
+		who, err := s.admit(c.Response(), c.Request(), may)
 		if err != nil {
 			return err
-		}
-		callOf(c).owner = who.Owner
-		if !may(who) {
-			return newProblem(&problemForbidden, "A key of role %s cannot make this call.", who.Role)
 		}
 		return next(c, who)
 	}
 }
 
-func (s *Server) identify(c echo.Context) (auth.Identity, error) {
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, may func(auth.Identity) bool) (auth.Identity, error) {
+	who, err := s.identify(w, r)
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	callIn(r.Context()).owner = who.Owner
+	if !may(who) {
+		return auth.Identity{}, newProblem(&problemForbidden, "A key of role %s cannot make this call.", who.Role)
+	}
+	return who, nil
+}
+
+func (s *Server) identify(w http.ResponseWriter, r *http.Request) (auth.Identity, error) {
 	// Two headers are joined, as a proxy would, into a token nobody has.
-	token, err := auth.Bearer(strings.Join(c.Request().Header.Values("Authorization"), ", "))
+	token, err := auth.Bearer(strings.Join(r.Header.Values("Authorization"), ", "))
 	if err == nil {
-		ctx, cancel := reading(c.Request().Context())
+		ctx, cancel := reading(r.Context())
 		defer cancel()
 		var who auth.Identity
 		if who, err = s.auth.Authenticate(ctx, token); err == nil {
@@ -47,7 +56,7 @@ func (s *Server) identify(c echo.Context) (auth.Identity, error) {
 	}
 	switch {
 	case errors.Is(err, auth.ErrUnauthorized):
-		return auth.Identity{}, unauthorized(c, reasonOf(err))
+		return auth.Identity{}, unauthorized(w, reasonOf(err))
 	case errors.Is(err, auth.ErrUnavailable):
 		return auth.Identity{}, storeUnavailable(err)
 	}
@@ -64,8 +73,8 @@ func reasonOf(err error) string {
 }
 
 // unauthorized also sends the challenge that goes with a 401 (RFC 6750 §3).
-func unauthorized(c echo.Context, detail string) *Problem {
-	c.Response().Header().Set("WWW-Authenticate", `Bearer realm="onejob"`)
+func unauthorized(w http.ResponseWriter, detail string) *Problem {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="onejob"`)
 	return newProblem(&problemUnauthorized, "%s", detail)
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 )
@@ -12,6 +13,13 @@ import (
 // ProblemNamer says which.
 type Mounted interface {
 	Serve(w http.ResponseWriter, r *http.Request) error
+}
+
+// ProblemAnswerer is a Mounted whose callers expect errors in another shape than
+// RFC 9457. It answers every problem below its prefix, also those met before and
+// after Serve. Headers that go with a problem in any shape are set already.
+type ProblemAnswerer interface {
+	AnswerProblem(w http.ResponseWriter, p *Problem) error
 }
 
 // ProblemNamer is an error that knows its problem in the table of this package.
@@ -27,6 +35,17 @@ func (s *Server) Mount(prefix string, m Mounted) {
 	serve := func(c echo.Context) error { return m.Serve(c.Response(), c.Request()) }
 	s.echo.Any(prefix, serve)
 	s.echo.Any(prefix+"/*", serve)
+	s.mounts[prefix] = m
+}
+
+// mountedAt is what serves path; nil where the API itself does.
+func (s *Server) mountedAt(path string) Mounted {
+	for prefix, m := range s.mounts {
+		if path == prefix || strings.HasPrefix(path, prefix+"/") {
+			return m
+		}
+	}
+	return nil
 }
 
 // named is the problem an error names; one that is not in the table is internal.

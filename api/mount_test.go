@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"onejob/api"
 )
 
 // page is mounted beside the API.
@@ -25,6 +27,8 @@ func (page) Serve(w http.ResponseWriter, r *http.Request) error {
 		_, _ = io.WriteString(w, "half of ")
 		_ = http.NewResponseController(w).Flush()
 		panic("here")
+	case "/page/panic":
+		panic("a private matter")
 	case "/page/broken":
 		return errors.New("a private detail")
 	}
@@ -73,4 +77,33 @@ func TestPanicInTheMiddleOfAnAnswer(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	_, err = io.ReadAll(response.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+// shaped answers problems in a shape of its own.
+type shaped struct{ page }
+
+func (shaped) AnswerProblem(w http.ResponseWriter, p *api.Problem) error {
+	w.Header().Set("X-Test-Problem", p.Name())
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_, err := io.WriteString(w, `"`+p.Detail+`"`)
+	return err
+}
+
+// Every problem below the prefix is the mounted page's to answer, whoever met it.
+func TestMountedProblems(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.api.Mount("/page", shaped{})
+	for path, name := range map[string]string{
+		"/page/refused": "unauthorized", "/page/away": "store-unavailable", "/page/broken": "internal", "/page/panic": "internal",
+	} {
+		answer := b.get("", path)
+		require.Equal(t, name, answer.header.Get("X-Test-Problem"))
+		require.Equal(t, "no-store", answer.header.Get("Cache-Control"))
+		require.NotContains(t, string(answer.body), "private")
+	}
+	require.Equal(t, "2", b.get("", "/page/away").header.Get("Retry-After"))
+	require.Equal(t, "method-not-allowed", b.send("", "PURGE", "/page/x", "").header.Get("X-Test-Problem"))
+	b.get("", "/pages").problem(http.StatusNotFound, "not-found")
 }

@@ -51,6 +51,19 @@ type ProblemAttempt struct {
 	ListeningUntil jobs.Time         `json:"listening_until,omitzero"`
 }
 
+// NewProblem returns an occurrence of the problem of that name, for doors of
+// another shape. A name that is not in the table makes it internal.
+func NewProblem(name, detail string, args ...any) *Problem {
+	kind := problemNamed(name)
+	if kind == nil {
+		kind = &problemInternal
+	}
+	return newProblem(kind, detail, args...)
+}
+
+// Name is what clients know the problem by; it ends the problem's type URL.
+func (p *Problem) Name() string { return p.kind.Name }
+
 // newProblem returns an occurrence of kind with a detail of its own.
 func newProblem(kind *problemType, detail string, args ...any) *Problem {
 	return &Problem{kind: kind, Detail: fmt.Sprintf(detail, args...)}
@@ -81,19 +94,14 @@ func (p *Problem) because(err error) *Problem {
 	return p
 }
 
-// write answers with the problem; base is what its type URL begins with.
-func (p *Problem) write(w http.ResponseWriter, base, requestID string) error {
+// prepare fills in what all occurrences have, and sets the headers that go with
+// the problem in any shape; base is what its type URL begins with.
+func (p *Problem) prepare(h http.Header, base, requestID string) {
 	p.Type = base + "/problems/" + p.kind.Name
 	p.Title, p.Status, p.RequestID = p.kind.Title, p.kind.Status, requestID
 	if p.Hint == "" {
 		p.Hint = p.kind.Hint
 	}
-	body, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("encode problem %s: %w", p.kind.Name, err)
-	}
-	h := w.Header()
-	h.Set("Content-Type", problemMediaJSON)
 	h.Set("Cache-Control", "no-store")
 	if p.kind.Final {
 		h.Set("X-Should-Retry", "false")
@@ -101,6 +109,15 @@ func (p *Problem) write(w http.ResponseWriter, base, requestID string) error {
 	if p.retryAfter > 0 {
 		h.Set("Retry-After", seconds(p.retryAfter))
 	}
+}
+
+// write answers with the problem, once prepared.
+func (p *Problem) write(w http.ResponseWriter) error {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encode problem %s: %w", p.kind.Name, err)
+	}
+	w.Header().Set("Content-Type", problemMediaJSON)
 	w.WriteHeader(p.kind.Status)
 	if _, err := w.Write(body); err != nil {
 		return fmt.Errorf("write problem %s: %w", p.kind.Name, err)

@@ -32,6 +32,7 @@ type Server struct {
 	waker   Waker
 	auth    Authenticator
 	metrics *metrics
+	mounts  map[string]Mounted // by prefix
 
 	stopping chan struct{}  // closed by Stop
 	stop     sync.Once      // guards stopping
@@ -60,7 +61,7 @@ func NewProbes(config Config) *Server {
 }
 
 func newServer(config Config) *Server {
-	s := &Server{config: config.withDefaults(), echo: echo.New(), stopping: make(chan struct{})}
+	s := &Server{config: config.withDefaults(), echo: echo.New(), stopping: make(chan struct{}), mounts: map[string]Mounted{}}
 	s.metrics = newMetrics(s.config.Registry)
 	s.echo.HTTPErrorHandler = s.answerError
 	s.echo.Use(s.observe, s.recoverPanics, secure)

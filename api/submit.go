@@ -1,10 +1,11 @@
 package api
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
 	"onejob/auth"
-	"onejob/faults"
 	"onejob/jobs"
 )
 
@@ -18,38 +19,30 @@ func (s *Server) submit(c echo.Context, who auth.Identity) error {
 	if p != nil {
 		return p
 	}
-	request, p := parseSubmit(body)
-	if p != nil {
-		return p
-	}
-	if p := request.checkRoute(s.config.Routes); p != nil {
-		return s.knownOr(c, who, key, request, p)
-	}
-	submitted, err := s.record(c, who, key, request)
-	if err == nil {
-		err = faults.Point(faults.Submitted)
-	}
+	submitted, err := s.Submit(c.Request().Context(), Intent{Who: who, Key: key, Body: body})
 	if err != nil {
 		return err
 	}
-	s.wake(c.Request().Context(), submitted.Wakes)
 	return s.accepted(c, submitted)
 }
 
-// record writes the intent down. It does so also for a caller who has hung up:
-// he sent it, and will ask for it again.
-func (s *Server) record(c echo.Context, who auth.Identity, key string, r *submitRequest) (jobs.Submitted, error) {
-	ctx, cancel := decided(c.Request().Context())
+// record writes the intent down, whether or not the caller still waits.
+func (s *Server) record(ctx context.Context, i Intent, r *submitRequest) (jobs.Submitted, error) {
+	known := callIn(ctx)
+	ctx, cancel := decided(ctx)
 	defer cancel()
-	return s.store.Submit(ctx, jobs.Submission{
-		Owner: who.Owner, Actor: actor(who), Key: key, Fingerprint: r.Fingerprint,
+	submitted, err := s.store.Submit(ctx, jobs.Submission{
+		Owner: i.Who.Owner, Actor: actor(i.Who), Key: i.Key, Fingerprint: r.Fingerprint,
 		Route: r.Route, Provider: r.Provider, Input: r.Input, Params: r.Params, Metadata: r.Metadata,
 		WebhookURL: r.WebhookURL, StartWithin: r.StartWithin,
 	})
+	if err == nil {
+		known.jobID = submitted.Job.ID
+	}
+	return submitted, err
 }
 
 func (s *Server) accepted(c echo.Context, submitted jobs.Submitted) error {
-	callOf(c).jobID = submitted.Job.ID
 	if !submitted.Created {
 		c.Response().Header().Set("Idempotent-Replayed", "true")
 	}
@@ -63,20 +56,16 @@ func (s *Server) accepted(c echo.Context, submitted jobs.Submitted) error {
 // job, or its conflict, if the key is known from when the route was still good;
 // else with the refusal. The store compares the fingerprints, as always: a key
 // that is held makes no new job, and it is held for longer than its record.
-func (s *Server) knownOr(c echo.Context, who auth.Identity, key string, r *submitRequest, refusal *Problem) error {
-	ctx, cancel := reading(c.Request().Context())
+func (s *Server) knownOr(ctx context.Context, i Intent, r *submitRequest, refusal *Problem) (jobs.Submitted, error) {
+	look, cancel := reading(ctx)
 	defer cancel()
-	page, err := s.store.List(ctx, jobs.Query{Owner: who.Owner, Key: key, Limit: 1})
+	page, err := s.store.List(look, jobs.Query{Owner: i.Who.Owner, Key: i.Key, Limit: 1})
 	if err != nil {
-		return err
+		return jobs.Submitted{}, err
 	}
 	if len(page.Jobs) == 0 {
-		return refusal
+		return jobs.Submitted{}, refusal
 	}
 	r.Provider = page.Jobs[0].Provider
-	submitted, err := s.record(c, who, key, r)
-	if err != nil {
-		return err
-	}
-	return s.accepted(c, submitted)
+	return s.record(ctx, i, r)
 }

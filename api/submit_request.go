@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -134,14 +135,23 @@ func (r *submitRequest) checkRoute(routes map[string]Route) *Problem {
 	if p := route.checkProvider(r.Route, r.Provider); p != nil {
 		return p
 	}
-	for _, name := range r.paramNames {
-		if !slices.Contains(route.Params, name) {
-			return newProblem(&problemRequestInvalid, "The route %s does not let a caller set the param %q.", r.Route, clip(name)).
-				at("params."+clip(name), route.Params...).
-				hint("Leave it out, or add the name to params of the route in the configuration.")
-		}
+	return route.checkParams(r.Route, r.paramNames)
+}
+
+// checkParams names every param that is not the caller's to set, and what would
+// make it so.
+func (r Route) checkParams(route string, names []string) *Problem {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(r.Params, name) })
+	if len(names) == 0 {
+		return nil
 	}
-	return nil
+	for i := range names {
+		names[i] = clip(names[i])
+	}
+	list := strings.Join(slices.Concat(r.Params, names), ", ")
+	return newProblem(&problemRequestInvalid, "The route %s does not let a caller set %s.", route, strings.Join(names, ", ")).
+		at("params."+names[0], r.Params...).
+		hint("Leave out what the route does not list, or list it in the configuration: routes.%s.params: [%s].", route, list)
 }
 
 func (r Route) checkProvider(name, provider string) *Problem {

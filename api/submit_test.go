@@ -72,6 +72,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"provider of other route":  {body: `{"route":"print","input":1,"provider":"flatbed"}`, field: "provider", detail: "not one of the route print", allowed: []string{"inkjet", "laser"}},
 		"params is an array":       {body: `{"route":"print","input":1,"params":[]}`, field: "params", detail: "must be an object, not an array"},
 		"param not allowed":        {body: `{"route":"print","input":1,"params":{"temperature":1,"seed":2}}`, field: "params.seed", allowed: []string{"temperature"}},
+		"all of them are named":    {body: `{"route":"print","input":1,"params":{"top_p":1,"temperature":1,"seed":2}}`, field: "params.seed", detail: "set seed, top_p.", allowed: []string{"temperature"}},
 		"no param allowed":         {body: `{"route":"scan","input":1,"params":{"temperature":1}}`, field: "params.temperature"},
 		"metadata is a string":     {body: `{"route":"print","input":1,"metadata":"x"}`, field: "metadata", detail: "not a string"},
 		"metadata value":           {body: `{"route":"print","input":1,"metadata":{"a":"x","b":true}}`, field: "metadata.b", detail: "must be a string, not a boolean"},

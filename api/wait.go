@@ -20,13 +20,17 @@ func (s *Server) holdIfPreferred(c echo.Context, job *jobs.Job) (*jobs.Job, erro
 	c.Response().Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", wait/time.Second))
 	ctx, cancel := context.WithTimeout(c.Request().Context(), wait)
 	defer cancel()
-	return s.hold(ctx, job)
+	return s.Hold(ctx, job, ended)
 }
 
-// hold returns the job once it has ended, or as it is when ctx or the server
-// ends. A store that is away meanwhile is asked again until then.
-func (s *Server) hold(ctx context.Context, job *jobs.Job) (*jobs.Job, error) {
-	if job.State.Ended() {
+func ended(job *jobs.Job) bool { return job.State.Ended() }
+
+// Hold returns the job once enough is true of it, or as it is when ctx or the
+// server ends. enough is asked of every look at the job: after each change, and
+// every 2 s at least. A store that is away meanwhile is asked again; the error is
+// that of the last look.
+func (s *Server) Hold(ctx context.Context, job *jobs.Job, enough func(*jobs.Job) bool) (*jobs.Job, error) {
+	if enough(job) {
 		return job, nil
 	}
 	changes, stop := s.watch(job.ID)
@@ -37,11 +41,14 @@ func (s *Server) hold(ctx context.Context, job *jobs.Job) (*jobs.Job, error) {
 		if err == nil {
 			job = seen
 		}
-		if job.State.Ended() || !s.nextLook(ctx, changes) {
+		if enough(job) || !s.nextLook(ctx, changes) {
 			return job, err
 		}
 	}
 }
+
+// Stopping is closed when waits are to end because the server does.
+func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
 // look reads the job now; the end of ctx alone does not interrupt it.
 func (s *Server) look(ctx context.Context, id string) (*jobs.Job, error) {

@@ -8,14 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"onejob/api"
+	"onejob/api/openai"
 	"onejob/auth"
 	"onejob/config"
 	"onejob/dashboard"
@@ -225,6 +228,9 @@ func (a *App) serve() {
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
 		a.monitor = dashboard.Monitor(a.redis, a.keys)
 		a.api.Mount(dashboard.Root, a.monitor)
+		a.api.Mount(openai.Root, openai.New(a.api, openai.Config{
+			Wait: a.cfg.Server.DoorWait, Routes: slices.Collect(maps.Keys(a.cfg.Routes)),
+		}))
 	} else {
 		a.api = api.NewProbes(cfg)
 	}

@@ -82,8 +82,7 @@ type Server struct {
 	PublicURL string
 
 	// DoorWait is how long the OpenAI-compatible door holds a request open for
-	// its job's answer. Key server.door_wait, a duration. Defaults to the longest
-	// deadline of all providers.
+	// its job's answer. Key server.door_wait, a duration. Defaults to 10m.
 	DoorWait time.Duration
 }
 

@@ -10,6 +10,7 @@ const (
 	defaultRedisURL     = "redis://127.0.0.1:6379/0"
 	defaultWaitReplicas = 1 // on Cluster and Sentinel
 	defaultAddr         = "127.0.0.1:8080"
+	defaultDoorWait     = 10 * time.Minute
 
 	defaultRetentionJob = 72 * time.Hour
 	defaultRetentionKey = 720 * time.Hour
@@ -51,6 +52,7 @@ func (c *Config) setDefaults(written func(path string) bool) {
 		c.Redis.WaitReplicas = cmp.Or(c.Redis.WaitReplicas, defaultWaitReplicas)
 	}
 	c.Server.Addr = cmp.Or(c.Server.Addr, defaultAddr)
+	c.Server.DoorWait = cmp.Or(c.Server.DoorWait, defaultDoorWait)
 	c.Retention.Job = cmp.Or(c.Retention.Job, defaultRetentionJob)
 	c.Retention.Key = cmp.Or(c.Retention.Key, defaultRetentionKey)
 	c.Lease = cmp.Or(c.Lease, defaultLease)
@@ -64,7 +66,6 @@ func (c *Config) setDefaults(written func(path string) bool) {
 		c.Routes[name] = r
 	}
 	c.Drain = cmp.Or(c.Drain, c.longestDeadline())
-	c.Server.DoorWait = cmp.Or(c.Server.DoorWait, c.longestDeadline())
 }
 
 func (p *Provider) setDefaults() {

@@ -21,7 +21,6 @@ var notYet = []later{
 	{"providers.*.type", TypeReplicate, "providers of type replicate"},
 	{"providers.*.api", APIResponses, "api: responses"},
 	{"routes.*.contract", "", "contracts"},
-	{"server.door_wait", "", "door_wait"},
 	{"server.admin_addr", "", "admin_addr"},
 }
 

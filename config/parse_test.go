@@ -111,6 +111,7 @@ func TestDefaultNeedsNoFile(t *testing.T) {
 	c := Default()
 	require.Equal(t, "redis://127.0.0.1:6379/0", c.Redis.URL)
 	require.Equal(t, time.Minute, c.Drain)
+	require.Equal(t, 10*time.Minute, c.Server.DoorWait)
 }
 
 func TestWaitReplicas(t *testing.T) {
