@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,9 +17,13 @@ type Config struct {
 	// Defaults to nothing.
 	Log *slog.Logger
 
+	// CheckResult holds a result that a person gives an attempt against the output
+	// rules of its route; the error says which it breaks. Defaults to taking all.
+	CheckResult func(route string, result json.RawMessage) error
+
 	// PolicyFor is the plan of a route, for a decision that says then: continue;
 	// nil for a route it does not know. Defaults to knowing none.
-	PolicyFor func(route string) *jobs.Policy
+	PolicyFor jobs.PolicyFunc
 
 	// ProblemBase is put before /problems/<name> in the type of a problem: scheme
 	// and host, without a final slash. Defaults to empty, which makes the types
@@ -45,7 +50,10 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.PolicyFor == nil {
-		c.PolicyFor = func(string) *jobs.Policy { return nil }
+		c.PolicyFor = jobs.PolicyByRoute(func(string) *jobs.Policy { return nil })
+	}
+	if c.CheckResult == nil {
+		c.CheckResult = func(string, json.RawMessage) error { return nil }
 	}
 	if c.Ready == nil {
 		c.Ready = func(context.Context) Readiness { return Readiness{Ready: true} }

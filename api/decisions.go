@@ -162,13 +162,20 @@ func (s *Server) resolve(c echo.Context, d *decision, outcome string, result jso
 		return p
 	}
 	resolution := jobs.Resolution{Decision: d.Decision, Outcome: outcome, Result: result, Then: then}
-	if then != "" {
-		if resolution.Policy = s.config.PolicyFor(d.job.Route); resolution.Policy == nil {
-			return unknownRoute(d.job.Route, s.config.Routes)
-		}
+	if err := s.config.CheckResult(d.job.Route, result); result != nil && err != nil {
+		return invalidField("result", "The result breaks the output rules of route %s: %s.", d.job.Route, err)
 	}
 	ctx, cancel := decided(c.Request().Context())
 	defer cancel()
+	if then != "" {
+		policy, err := s.config.PolicyFor(ctx, d.job.Route, d.job.Params)
+		if err != nil {
+			return storeUnavailable(err)
+		}
+		if resolution.Policy = policy; policy == nil {
+			return unknownRoute(d.job.Route, s.config.Routes)
+		}
+	}
 	changed, err := s.store.Resolve(ctx, resolution)
 	return s.answerChanged(c, http.StatusOK, changed, err)
 }

@@ -92,12 +92,12 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 func (b *bundle) serve(store api.Store, keys api.Authenticator, change ...func(*api.Config)) {
 	config := api.Config{
 		Routes: testRoutes, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		PolicyFor: func(route string) *jobs.Policy {
+		PolicyFor: jobs.PolicyByRoute(func(route string) *jobs.Policy {
 			if route != "print" {
 				return nil
 			}
 			return &jobs.Policy{MaxAttempts: 4, Tries: 1, Failover: "untested", Providers: []jobs.PolicyProvider{{Name: "inkjet"}, {Name: "laser"}}}
-		},
+		}),
 	}
 	for _, c := range change {
 		c(&config)

@@ -21,7 +21,9 @@ import (
 	"onejob/api/openai"
 	"onejob/auth"
 	"onejob/config"
+	"onejob/contracts"
 	"onejob/dashboard"
+	"onejob/handlers"
 	"onejob/jobs"
 	"onejob/providers"
 	"onejob/recovery"
@@ -47,6 +49,9 @@ type App struct {
 	clockwork  *jobs.Clockwork
 	look       lookout
 	monitor    *dashboard.QueueMonitor
+	built      map[string]handlers.Provider
+	rules      rules
+	policy     jobs.PolicyFunc
 	workers    *workers
 	api        *api.Server
 	http       *http.Server
@@ -138,21 +143,33 @@ func (a *App) Start(ctx context.Context) error {
 		return timeouts[provider].Deadline + drain + time.Minute
 	})
 	a.waker = tasks.NewWaker(a.queue, a.log)
+	if err := a.loadRules(); err != nil {
+		return err
+	}
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
 	if a.work {
-		workers, err := a.newWorkers()
-		if err != nil {
-			return err
-		}
-		a.workers = workers
-		if err := workers.start(); err != nil {
+		a.workers = a.newWorkers()
+		if err := a.workers.start(); err != nil {
 			return err
 		}
 	}
 	a.serve()
 	a.look.start(a.rdb)
+	return nil
+}
+
+// loadRules builds the providers and reads the contracts.
+func (a *App) loadRules() (err error) {
+	if a.built, err = buildProviders(a.cfg, a.types, a.guarded(newPauses(a.rdb))); err != nil {
+		return err
+	}
+	a.rules.cfg = a.cfg
+	if a.rules.book, err = book(a.cfg, contracts.NewStore(a.rdb), a.built); err != nil {
+		return err
+	}
+	a.policy = a.rules.policy(policies(a.cfg))
 	return nil
 }
 
@@ -219,12 +236,12 @@ func (a *App) listen(ctx context.Context) error {
 
 func (a *App) serve() {
 	cfg := api.Config{
-		Log: a.log, PolicyFor: policies(a.cfg), Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
+		Log: a.log, PolicyFor: a.policy, CheckResult: a.rules.checkResult, Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
 	}
 	if a.serveAPI {
 		cfg.Reporter = reporter{a.callbacks(), &recovery.Reconciler{
-			Store: a.store, Waker: a.waker, Policy: policies(a.cfg), Log: a.log,
-		}}
+			Store: a.store, Waker: a.waker, Policy: a.policy, Log: a.log, Judge: a.rules.judge,
+		}, a.cfg}
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
 		a.monitor = dashboard.Monitor(a.redis, a.keys)
 		a.api.Mount(dashboard.Root, a.monitor)
@@ -257,6 +274,7 @@ const probeTime = time.Minute
 // ready tells whether the process can do its work: the store answers.
 func (a *App) ready(ctx context.Context) api.Readiness {
 	r := api.Readiness{Ready: true, Durability: string(a.durability), Notes: a.look.notes(time.Now())}
+	r.Notes = append(r.Notes, a.certificateNotes(ctx)...)
 	// A write, for a full Redis still answers PING.
 	if err := a.rdb.Set(ctx, "oj:probe", 1, probeTime).Err(); err != nil {
 		r.Ready = false

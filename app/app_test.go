@@ -111,11 +111,13 @@ func TestStart_WhatCannotStart(t *testing.T) {
 	}{
 		"the address is taken": {
 			func(c *config.Config) { c.Server.Addr = taken.Addr().String() },
-			[]Option{WithEmbeddedRedis(), WithDevKeys()}, "listening at",
+			[]Option{WithEmbeddedRedis(), WithDevKeys()},
+			"listening at",
 		},
 		"fixed keys on an open address": {
 			func(c *config.Config) { c.Server.Addr = "0.0.0.0:0" },
-			[]Option{WithEmbeddedRedis(), WithDevKeys()}, "the fixed keys",
+			[]Option{WithEmbeddedRedis(), WithDevKeys()},
+			"the fixed keys",
 		},
 		"no Redis there": {
 			func(c *config.Config) { c.Redis.URL = "redis://127.0.0.1:1/0" }, nil, "Redis",

@@ -6,17 +6,20 @@ import (
 	"fmt"
 
 	"onejob/api"
+	"onejob/config"
 	"onejob/jobs"
 	"onejob/providers"
 	httpprovider "onejob/providers/http"
+	"onejob/providers/replicate"
 	"onejob/recovery"
 	"onejob/webhooks"
 )
 
-// reporter takes the callbacks of providers of type http.
+// reporter takes the callbacks of providers. What they send depends on the type.
 type reporter struct {
 	callbacks  *webhooks.Callbacks
 	reconciler *recovery.Reconciler
+	cfg        *config.Config
 }
 
 // Report is api.Reporter.
@@ -28,7 +31,15 @@ func (r reporter) Report(ctx context.Context, token string, body []byte) (jobs.R
 	if err != nil {
 		return jobs.Reported{}, err
 	}
-	outcome := httpprovider.Report(body)
+	job, err := r.reconciler.Store.Get(ctx, jobID)
+	if err != nil {
+		return jobs.Reported{}, fmt.Errorf("reading the job of a callback: %w", err)
+	}
+	understand := httpprovider.Report
+	if a := job.Attempt(attempt); a != nil && r.cfg.Providers[a.Provider].Type == replicate.Type {
+		understand = replicate.Report
+	}
+	outcome := understand(body)
 	if outcome.Kind == providers.Unknown {
 		return jobs.Reported{}, fmt.Errorf("%w: %s", api.ErrBadReport, outcome.Message)
 	}

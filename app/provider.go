@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -9,8 +8,10 @@ import (
 	"onejob/handlers"
 	"onejob/jobs"
 	"onejob/providers"
+	"onejob/providers/anthropic"
 	httpprovider "onejob/providers/http"
 	"onejob/providers/openai"
+	"onejob/providers/replicate"
 	"onejob/providers/simulated"
 	"onejob/recovery"
 )
@@ -21,11 +22,13 @@ func builtIn() map[string]providers.Factory {
 		simulated.Type:    simulated.New,
 		httpprovider.Type: httpprovider.New,
 		openai.Type:       openai.New,
+		anthropic.Type:    anthropic.New,
+		replicate.Type:    replicate.New,
 	}
 }
 
 // buildProviders makes the configured providers.
-func buildProviders(cfg *config.Config, types map[string]providers.Factory) (map[string]handlers.Provider, error) {
+func buildProviders(cfg *config.Config, types map[string]providers.Factory, guard guard) (map[string]handlers.Provider, error) {
 	var registry providers.Registry
 	for name, factory := range types {
 		if err := registry.Register(name, factory); err != nil {
@@ -37,14 +40,41 @@ func buildProviders(cfg *config.Config, types map[string]providers.Factory) (map
 		provider, err := registry.New(providers.Config{
 			Name: name, Type: p.Type, URL: p.URL, LookupURL: p.LookupURL, CancelURL: p.CancelURL, HandlePath: p.HandlePath,
 			BaseURL: p.BaseURL, APIKey: p.APIKey, Model: p.Model, API: p.API, Headers: p.Headers, Options: p.Options,
-			Timeout: p.Timeout, Deadline: p.Deadline,
+			Body: p.Body, ResultPath: p.ResultPath, ErrorPath: p.ErrorPath, Timeout: p.Timeout, Deadline: p.Deadline,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("building provider %s: %w", name, err)
+			return nil, err //nolint:wrapcheck // it names the provider
 		}
+		provider = guard(name, p, provider)
 		built[name] = handlers.Provider{Provider: provider, Name: name, Timeout: p.Timeout, Deadline: p.Deadline}
 	}
 	return built, nil
+}
+
+// guard puts what keeps calls away from a provider in front of it.
+type guard func(name string, p config.Provider, provider providers.Provider) providers.Provider
+
+// unguarded is for those who call a provider to see how it does.
+func unguarded(_ string, _ config.Provider, provider providers.Provider) providers.Provider {
+	return provider
+}
+
+// guarded leaves a provider alone while it asks for that, and while its breaker is
+// open.
+func (a *App) guarded(pauses providers.Pauses) guard {
+	return func(name string, p config.Provider, provider providers.Provider) providers.Provider {
+		provider = providers.WithPause(provider, name, pauses)
+		if p.Breaker == nil {
+			return provider
+		}
+		settings := providers.BreakerSettings{Failures: p.Breaker.Failures, OpenFor: p.Breaker.OpenFor}
+		guarded, _ := providers.WithBreaker(provider, settings, func(from, to providers.BreakerState) {
+			a.log.Warn("circuit breaker", "provider", name, "from", from, "to", to)
+			a.metrics.breaker(name, to)
+		})
+		a.metrics.breaker(name, providers.BreakerClosed)
+		return guarded
+	}
 }
 
 // asked are the same providers as the reconciler asks them.
@@ -80,8 +110,8 @@ func reminders(cfg *config.Config, asked map[string]recovery.Provider) func(rout
 	}
 }
 
-// policies are the routes' plans as the scripts read them. No certificates yet:
-// a route that needs one does not fail over.
+// policies are the routes' plans as the scripts read them, without certificates
+// (see rules.policy).
 func policies(cfg *config.Config) func(route string) *jobs.Policy {
 	byRoute := make(map[string]*jobs.Policy, len(cfg.Routes))
 	for name, route := range cfg.Routes {

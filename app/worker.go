@@ -9,6 +9,7 @@ import (
 
 	"github.com/hibiken/asynq"
 
+	"onejob/contracts"
 	"onejob/handlers"
 	"onejob/recovery"
 	"onejob/tasks"
@@ -34,29 +35,35 @@ type workers struct {
 	worker  *handlers.Worker
 	servers []*asynq.Server
 	sweeper *recovery.Sweeper
-	cancel  context.CancelFunc
-	swept   sync.WaitGroup
+	// reverifier verifies contracts from time to time; nil when only people do.
+	reverifier *contracts.Reverifier
+	cancel     context.CancelFunc
+	swept      sync.WaitGroup
 }
 
-func (a *App) newWorkers() (*workers, error) {
-	built, err := buildProviders(a.cfg, a.types)
-	if err != nil {
-		return nil, err
-	}
+func (a *App) newWorkers() *workers {
+	built := a.built
 	w := &workers{app: a}
 	asked := asked(a.cfg, built)
 	remind := reminders(a.cfg, asked)
 	w.worker = handlers.NewWorker(handlers.Options{
-		Store: a.store, Waker: a.waker, Providers: built, Policy: policies(a.cfg), Remind: remind, Beat: a.cfg.Beat,
+		Store: a.store, Waker: a.waker, Providers: built, Policy: a.policy, Prepare: a.rules.prepare, Judge: a.rules.judge, Remind: remind, Beat: a.cfg.Beat,
 		Callback: a.callbackURL, Log: a.log, Observe: a.metrics.ended,
 	})
 	w.sweeper = recovery.NewSweeper(recovery.Options{
 		Store: a.store, Queue: a.queue, Remind: remind, Beat: a.cfg.Beat, Log: a.log,
 		Reconciler: &recovery.Reconciler{
-			Store: a.store, Waker: a.waker, Providers: asked, Policy: policies(a.cfg), Log: a.log,
+			Store: a.store, Waker: a.waker, Providers: asked, Policy: a.policy, Log: a.log,
+			Prepare: a.rules.prepare, Judge: a.rules.judge,
 		},
 	})
-	return w, nil
+	if a.cfg.Certificates.Reverify > 0 {
+		w.reverifier = &contracts.Reverifier{
+			Book: a.rules.book, Store: contracts.NewStore(a.rdb), Every: a.cfg.Certificates.Reverify, Runs: a.cfg.Certificates.Runs,
+			Verifier: contracts.Verifier{Lifetime: a.cfg.Certificates.Lifetime}, Log: a.log,
+		}
+	}
+	return w
 }
 
 func (w *workers) start() error {
@@ -73,6 +80,9 @@ func (w *workers) start() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	w.swept.Go(func() { w.sweeper.Run(ctx) })
+	if w.reverifier != nil {
+		w.swept.Go(func() { _ = w.reverifier.Run(ctx) }) // its only error is a missing Every
+	}
 	return nil
 }
 

@@ -35,6 +35,10 @@ func (c checker) config(cfg *Config) {
 	c.webAddress("server.public_url", cfg.Server.PublicURL)
 	c.duration("server.door_wait", cfg.Server.DoorWait)
 	c.retention(cfg.Retention)
+	c.duration("certificates.lifetime", cfg.Certificates.Lifetime)
+	if cfg.Certificates.Reverify != 0 {
+		c.duration("certificates.reverify", cfg.Certificates.Reverify)
+	}
 	c.duration("drain", cfg.Drain)
 	c.leases(cfg)
 	if len(cfg.Providers) == 0 {

@@ -75,7 +75,7 @@ func (c checker) providerType(at string, p Provider) {
 		}
 	}
 	if p.API != "" && !known.custom {
-		c.oneOf(child(at, "api"), p.API, APIChat, APIResponses)
+		c.oneOf(child(at, "api"), p.API, known.apis...)
 	}
 }
 
@@ -94,6 +94,9 @@ func (c checker) providerTimes(at string, p Provider, lease time.Duration) {
 			c.add(settles, fmt.Sprintf("%s is less than deadline + lease (%s)", short(p.SettlesAfter), short(least)),
 				"until then an answer can still come", deadline, "lease")
 		}
+	}
+	if p.Breaker != nil {
+		c.duration(child(at, "breaker.open_for"), p.Breaker.OpenFor)
 	}
 	if p.IdempotentCreate != nil {
 		window := child(at, "idempotent_create.window")

@@ -20,6 +20,9 @@ type Config struct {
 	// Retention is how long ended jobs and their keys are kept. Key retention.
 	Retention Retention
 
+	// Certificates are about proving providers against contracts. Key certificates.
+	Certificates Certificates
+
 	// Drain is how long calls in flight may go on after SIGTERM before their
 	// attempts are marked unknown (worker_stopped). Key drain, a duration.
 	// Defaults to the longest deadline of all providers.
@@ -84,6 +87,22 @@ type Server struct {
 	// DoorWait is how long the OpenAI-compatible door holds a request open for
 	// its job's answer. Key server.door_wait, a duration. Defaults to 10m.
 	DoorWait time.Duration
+}
+
+// Certificates say how long what was proven is believed (design §6).
+type Certificates struct {
+	// Lifetime is how long a certificate is valid. Key certificates.lifetime, a
+	// duration. Defaults to 168h (7 days).
+	Lifetime time.Duration
+
+	// Reverify makes workers verify every provider of a route with a contract by
+	// themselves, so often. Real calls: they cost money. Key certificates.reverify, a
+	// duration. Defaults to 0: only people verify.
+	Reverify time.Duration
+
+	// Runs is how often a verification by itself runs every test. Key
+	// certificates.runs, a count. Defaults to 1.
+	Runs int
 }
 
 // Retention is counted from the moment a job ends (design §3).

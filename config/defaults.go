@@ -12,6 +12,11 @@ const (
 	defaultAddr         = "127.0.0.1:8080"
 	defaultDoorWait     = 10 * time.Minute
 
+	defaultBreakerFailures = 5
+	defaultBreakerOpenFor  = 30 * time.Second
+
+	defaultCertificateLifetime = 7 * 24 * time.Hour
+
 	defaultRetentionJob = 72 * time.Hour
 	defaultRetentionKey = 720 * time.Hour
 	defaultLease        = 15 * time.Second
@@ -65,6 +70,8 @@ func (c *Config) setDefaults(written func(path string) bool) {
 		r.setDefaults()
 		c.Routes[name] = r
 	}
+	c.Certificates.Lifetime = cmp.Or(c.Certificates.Lifetime, defaultCertificateLifetime)
+	c.Certificates.Runs = cmp.Or(c.Certificates.Runs, 1)
 	c.Drain = cmp.Or(c.Drain, c.longestDeadline())
 }
 
@@ -73,8 +80,13 @@ func (p *Provider) setDefaults() {
 	if p.AI() {
 		timeout, deadline = defaultAITimeout, defaultAIDeadline
 	}
-	if p.Type == TypeOpenAI {
-		p.API = cmp.Or(p.API, APIChat)
+	if apis := knownTypes[p.Type].apis; len(apis) > 0 {
+		p.API = cmp.Or(p.API, apis[0])
+	}
+	if p.Breaker != nil {
+		p.Breaker = &Breaker{
+			Failures: cmp.Or(p.Breaker.Failures, defaultBreakerFailures), OpenFor: cmp.Or(p.Breaker.OpenFor, defaultBreakerOpenFor),
+		}
 	}
 	p.BaseURL = cmp.Or(p.BaseURL, knownTypes[p.Type].baseURL)
 	p.Timeout = cmp.Or(p.Timeout, timeout)

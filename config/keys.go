@@ -12,12 +12,13 @@ func (r reader) config(n *yaml.Node, c *Config) {
 	c.Providers = map[string]Provider{}
 	c.Routes = map[string]Route{}
 	r.mapping("", n, map[string]field{
-		"redis":     r.redis(&c.Redis),
-		"server":    r.server(&c.Server),
-		"retention": r.retention(&c.Retention),
-		"drain":     r.duration(&c.Drain),
-		"lease":     r.duration(&c.Lease),
-		"beat":      r.duration(&c.Beat),
+		"redis":        r.redis(&c.Redis),
+		"server":       r.server(&c.Server),
+		"certificates": r.certificates(&c.Certificates),
+		"retention":    r.retention(&c.Retention),
+		"drain":        r.duration(&c.Drain),
+		"lease":        r.duration(&c.Lease),
+		"beat":         r.duration(&c.Beat),
 		"providers": func(path string, n *yaml.Node) {
 			r.each(path, n, func(name, at string, v *yaml.Node) { c.Providers[name] = r.provider(at, v) })
 		},
@@ -57,6 +58,30 @@ func (r reader) retention(to *Retention) field {
 	}
 }
 
+func (r reader) certificates(to *Certificates) field {
+	return func(path string, n *yaml.Node) {
+		r.mapping(path, n, map[string]field{
+			"lifetime": r.duration(&to.Lifetime),
+			"reverify": r.duration(&to.Reverify),
+			"runs":     r.count(&to.Runs, 1),
+		})
+	}
+}
+
+func (r reader) breaker(to **Breaker) field {
+	return func(path string, n *yaml.Node) {
+		*to = &Breaker{}
+		r.mapping(path, n, map[string]field{
+			"failures": r.count(&(*to).Failures, 1),
+			"open_for": r.duration(&(*to).OpenFor),
+		})
+	}
+}
+
+func (r reader) anything(to *any) field {
+	return func(path string, n *yaml.Node) { *to = r.value(path, n) }
+}
+
 func (r reader) provider(path string, n *yaml.Node) (p Provider) {
 	r.mapping(path, n, map[string]field{
 		"type":              r.text(&p.Type),
@@ -64,7 +89,7 @@ func (r reader) provider(path string, n *yaml.Node) (p Provider) {
 		"base_url":          r.text(&p.BaseURL),
 		"api_key":           r.text(&p.APIKey),
 		"model":             r.text(&p.Model),
-		"api":               r.choice(&p.API, APIChat, APIResponses),
+		"api":               r.text(&p.API),
 		"options":           r.options(&p.Options),
 		"headers":           r.headers(&p.Headers),
 		"lookup_url":        r.text(&p.LookupURL),
@@ -77,6 +102,10 @@ func (r reader) provider(path string, n *yaml.Node) (p Provider) {
 		"idempotent_create": r.idempotentCreate(&p.IdempotentCreate),
 		"absent_proves":     r.flag(&p.AbsentProves),
 		"callback":          r.flag(&p.Callback),
+		"body":              r.anything(&p.Body),
+		"result_path":       r.text(&p.ResultPath),
+		"error_path":        r.text(&p.ErrorPath),
+		"breaker":           r.breaker(&p.Breaker),
 	})
 	return p
 }

@@ -22,10 +22,11 @@ func TestEveryKey(t *testing.T) {
 	require.NoError(t, err)
 	backoff := Backoff{Initial: time.Second, Max: 30 * time.Second}
 	require.Equal(t, &Config{
-		Redis:     Redis{URL: "redis://:p%40ss@10.0.0.5:6379/3", Durability: "fsync", WaitReplicas: 2},
-		Server:    Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", DoorWait: 90 * time.Second},
-		Retention: Retention{Job: 48 * time.Hour, Key: 100 * time.Hour},
-		Drain:     2 * time.Minute, Lease: 30 * time.Second, Beat: 10 * time.Second,
+		Redis:        Redis{URL: "redis://:p%40ss@10.0.0.5:6379/3", Durability: "fsync", WaitReplicas: 2},
+		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", DoorWait: 90 * time.Second},
+		Retention:    Retention{Job: 48 * time.Hour, Key: 100 * time.Hour},
+		Certificates: Certificates{Lifetime: 168 * time.Hour, Runs: 1},
+		Drain:        2 * time.Minute, Lease: 30 * time.Second, Beat: 10 * time.Second,
 		Providers: map[string]Provider{
 			"inkjet": {Type: "simulated", Timeout: 400 * time.Millisecond, Deadline: 90 * time.Second, Concurrency: 3},
 			"laser": {
@@ -49,7 +50,7 @@ func TestEveryKey(t *testing.T) {
 				Timeout: time.Minute, Deadline: 10 * time.Minute, Concurrency: 10,
 			},
 			"cog": {
-				Type: "replicate", BaseURL: "http://cog:5000", Model: "m",
+				Type: "replicate", API: "predictions", BaseURL: "http://cog:5000", Model: "m",
 				Timeout: time.Minute, Deadline: 10 * time.Minute, Concurrency: 10,
 			},
 			"answers": {
@@ -93,10 +94,11 @@ routes:
 		Timeout: time.Minute, Deadline: 10 * time.Minute, Concurrency: 10,
 	}
 	require.Equal(t, &Config{
-		Redis:     Redis{URL: "redis://127.0.0.1:6379/0", Durability: "any"},
-		Server:    Server{Addr: "127.0.0.1:8080", DoorWait: 10 * time.Minute},
-		Retention: Retention{Job: 72 * time.Hour, Key: 720 * time.Hour},
-		Drain:     10 * time.Minute, Lease: 15 * time.Second, Beat: 5 * time.Second,
+		Redis:        Redis{URL: "redis://127.0.0.1:6379/0", Durability: "any"},
+		Server:       Server{Addr: "127.0.0.1:8080", DoorWait: 10 * time.Minute},
+		Retention:    Retention{Job: 72 * time.Hour, Key: 720 * time.Hour},
+		Certificates: Certificates{Lifetime: 168 * time.Hour, Runs: 1},
+		Drain:        10 * time.Minute, Lease: 15 * time.Second, Beat: 5 * time.Second,
 		Providers: map[string]Provider{"s": s, "h": h, "o": o, "mine": mine},
 		Routes: map[string]Route{"r": {
 			Providers: []string{"s", "h"}, MaxAttempts: 4, Tries: 2,

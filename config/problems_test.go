@@ -25,9 +25,9 @@ func TestOneMistake(t *testing.T) {
 	t.Parallel()
 	const duration = "; want a duration with a unit, such as 400ms, 10s or 72h"
 	tests := map[string]struct{ more, want string }{
-		"unknown key":           {`verbose: true`, `verbose: unknown key; allowed: beat, drain, lease, providers, redis, retention, routes, server`},
-		"misspelt key":          {`retension: {}`, `retension: unknown key; did you mean retention? allowed: beat, drain, lease, providers, redis, retention, routes, server`},
-		"key in capitals":       {`Drain: 1s`, `Drain: unknown key; did you mean drain? allowed: beat, drain, lease, providers, redis, retention, routes, server`},
+		"unknown key":           {`verbose: true`, `verbose: unknown key; allowed: beat, certificates, drain, lease, providers, redis, retention, routes, server`},
+		"misspelt key":          {`retension: {}`, `retension: unknown key; did you mean retention? allowed: beat, certificates, drain, lease, providers, redis, retention, routes, server`},
+		"key in capitals":       {`Drain: 1s`, `Drain: unknown key; did you mean drain? allowed: beat, certificates, drain, lease, providers, redis, retention, routes, server`},
 		"section is a list":     {`redis: []`, `redis: is a list; want a mapping`},
 		"section is text":       {`redis: x`, `redis: is text; want a mapping`},
 		"section is empty":      {`redis:`, `redis: is empty; want a mapping`},
@@ -91,7 +91,7 @@ func TestOneMistakeInAProvider(t *testing.T) {
 	t.Parallel()
 	const httpType = `type: http, url: "http://h:1/p"`
 	const ai = `type: openai, api_key: k, model: m`
-	const listed = "; it takes type, options, timeout, deadline, concurrency, settles_after, idempotent_create"
+	const listed = "; it takes type, options, timeout, deadline, concurrency, settles_after, idempotent_create, breaker"
 	const noURL = ` is not an absolute http or https URL; want http://host[:port]/path`
 	tests := map[string]struct{ provider, want string }{
 		"no type":            {``, `type: missing; allowed: anthropic, http, openai, replicate, simulated`},
@@ -103,8 +103,8 @@ func TestOneMistakeInAProvider(t *testing.T) {
 		"no anthropic model": {`type: anthropic, api_key: k`, `model: missing; a provider of type anthropic needs it`},
 		"no replicate model": {`type: replicate, api_key: k`, `model: missing; a provider of type replicate needs it`},
 		"key of another":     {`type: simulated, model: m`, `model: a provider of type simulated does not take this key` + listed},
-		"http api key":       {httpType + `, api_key: k`, `api_key: a provider of type http does not take this key` + listed + `, url, headers, lookup_url, cancel_url, handle_path, absent_proves, callback`},
-		"misspelt required":  {`type: http, ulr: "http://h:1"`, `ulr: unknown key; did you mean url? allowed: absent_proves, api, api_key, base_url, callback, cancel_url, concurrency, deadline, handle_path, headers, idempotent_create, lookup_url, model, options, settles_after, timeout, type, url`},
+		"http api key":       {httpType + `, api_key: k`, `api_key: a provider of type http does not take this key` + listed + `, url, headers, lookup_url, cancel_url, handle_path, absent_proves, callback, body, result_path, error_path`},
+		"misspelt required":  {`type: http, ulr: "http://h:1"`, `ulr: unknown key; did you mean url? allowed: absent_proves, api, api_key, base_url, body, breaker, callback, cancel_url, concurrency, deadline, error_path, handle_path, headers, idempotent_create, lookup_url, model, options, result_path, settles_after, timeout, type, url`},
 		"unknown api":        {ai + `, api: chats`, `api: "chats" is not known; did you mean chat? allowed: chat, responses`},
 		"relative url":       {`type: http, url: /p`, `url:` + noURL},
 		"other scheme":       {`type: http, url: "ftp://h/p"`, `url:` + noURL},

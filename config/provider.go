@@ -16,6 +16,9 @@ const (
 const (
 	APIChat      = "chat"
 	APIResponses = "responses"
+	// Of replicate.
+	APIPredictions = "predictions"
+	APICog         = "cog"
 )
 
 // Provider is one configured provider (design §5). Its keys are below
@@ -42,7 +45,7 @@ type Provider struct {
 	Model string
 
 	// API chooses between the interfaces of an openai provider: chat or
-	// responses. Key api. Defaults to chat for openai, to empty elsewhere.
+	// responses; of a replicate provider, predictions or cog. Key api. Defaults to chat for openai, to empty elsewhere.
 	API string
 
 	// Options are sent with every call (temperature and the like), in JSON's
@@ -77,6 +80,22 @@ type Provider struct {
 	// false.
 	Callback bool
 
+	// Body is the template of a create's body; its texts may hold {{input}},
+	// {{params}}, {{job}}, {{attempt}} and {{callback_url}}. Key body, http only.
+	// Defaults to the shape of design §8.
+	Body any
+
+	// ResultPath finds the result in the body of a success, ErrorPath the endpoint's
+	// own error in any body: JSON Pointers, or names separated by dots. Keys
+	// result_path and error_path, http only. Default to empty: the whole body, and
+	// the envelopes of package providers/http.
+	ResultPath string
+	ErrorPath  string
+
+	// Breaker leaves a provider that fails again and again alone for a while. Key
+	// breaker. Defaults to nil: it is always called.
+	Breaker *Breaker
+
 	// Timeout is the silence after which an attempt becomes unknown. Key timeout,
 	// a duration of at most Deadline. Defaults to 10s, for AI types to 60s.
 	Timeout time.Duration
@@ -106,6 +125,15 @@ type IdempotentCreate struct {
 	// Window is for how long after a create the same key finds it. Key
 	// idempotent_create.window, a duration. Required.
 	Window time.Duration
+}
+
+// Breaker is a circuit breaker of this process for one provider.
+type Breaker struct {
+	// Failures in a row after which it opens. Key breaker.failures. Defaults to 5.
+	Failures int
+	// OpenFor is how long calls then fail at once (circuit_open, not sent) before
+	// one is let through. Key breaker.open_for, a duration. Defaults to 30s.
+	OpenFor time.Duration
 }
 
 // AI tells whether the provider is an AI API of a type onejob brings along.

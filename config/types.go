@@ -12,12 +12,14 @@ type providerType struct {
 	baseURL  string   // the vendor's own, which needs an api_key
 	required []string // must be there
 	optional []string // may be there
+	apis     []string // the values of api, the default first
 	custom   bool     // of the program's own: takes every key
 }
 
 // everyType are the keys a provider of any type takes.
 var everyType = []string{
 	"type", "options", "timeout", "deadline", "concurrency", "settles_after", "idempotent_create",
+	"breaker",
 }
 
 // takes says which keys the type has.
@@ -44,6 +46,9 @@ func (p Provider) keys() []key {
 		{"handle_path", p.HandlePath != ""},
 		{"absent_proves", p.AbsentProves},
 		{"callback", p.Callback},
+		{"body", p.Body != nil},
+		{"result_path", p.ResultPath != ""},
+		{"error_path", p.ErrorPath != ""},
 	}
 }
 
@@ -53,12 +58,16 @@ var knownTypes = map[string]providerType{
 	TypeSimulated: {},
 	TypeHTTP: {
 		required: []string{"url"},
-		optional: []string{"headers", "lookup_url", "cancel_url", "handle_path", "absent_proves", "callback"},
+		optional: []string{
+			"headers", "lookup_url", "cancel_url", "handle_path", "absent_proves", "callback",
+			"body", "result_path", "error_path",
+		},
 	},
 	TypeOpenAI: {
 		ai: true, baseURL: "https://api.openai.com/v1",
 		required: []string{"model"},
 		optional: []string{"base_url", "api_key", "api", "headers"},
+		apis:     []string{APIChat, APIResponses},
 	},
 	TypeAnthropic: {
 		ai: true, baseURL: "https://api.anthropic.com",
@@ -68,6 +77,7 @@ var knownTypes = map[string]providerType{
 	TypeReplicate: {
 		ai: true, baseURL: "https://api.replicate.com/v1",
 		required: []string{"model"},
-		optional: []string{"base_url", "api_key", "headers"},
+		optional: []string{"base_url", "api_key", "api", "headers", "callback"},
+		apis:     []string{APIPredictions, APICog},
 	},
 }

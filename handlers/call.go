@@ -87,13 +87,17 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 	if claim.Unreplicated {
 		return providers.Unsent(c.wire, "too few replicas have the claim, and a failover could lose it")
 	}
+	input, params, err := c.worker.options.Prepare(claim.Route, claim.Provider, claim.Input, claim.Params)
+	if err != nil {
+		return providers.Invalid(err.Error())
+	}
 	callback, err := c.worker.options.Callback(ctx, c.provider.Name, claim.JobID, claim.Attempt)
 	if err != nil {
 		return providers.Unsent(c.wire, err.Error())
 	}
 	outcome = c.provider.Execute(c.ctx, &providers.Call{
 		CallbackURL: callback, JobID: claim.JobID, AttemptID: jobs.AttemptID(claim.JobID, claim.Attempt), Try: claim.Try,
-		Input: claim.Input, Params: claim.Params, NotAfter: c.lease.ends(), Wire: c.wire,
+		Input: input, Params: params, NotAfter: c.lease.ends(), Wire: c.wire,
 		Accept: func(ctx context.Context, handle string) error { return c.accept(ctx, handle) },
 	})
 	if outcome.Kind == providers.Accepted {
@@ -102,7 +106,7 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 	if faults.Point(faults.Answered) != nil {
 		return providers.Panicked(c.wire)
 	}
-	return outcome
+	return c.worker.options.Judge(claim.Route, outcome)
 }
 
 // entitled is asked right before the first byte leaves (I2).

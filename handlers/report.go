@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"onejob/faults"
@@ -91,12 +92,16 @@ func (c *call) fail(ctx context.Context, o providers.Outcome) (reported jobs.Rep
 	ending := c.ending(o)
 	failure := jobs.Failure{
 		Reason: o.Reason, Message: o.Message, Retryable: o.Retryable, RetryAfter: o.RetryAfter,
-		Policy: c.worker.options.Policy(c.claim.Load().Route),
 	}
-	if failure.Policy == nil { // the route has left the configuration: nothing follows
-		failure.Retryable, failure.Policy = false, &jobs.Policy{}
-	}
+	claim := c.claim.Load()
 	err = c.persist(ctx, "fail", func(ctx context.Context) (err error) {
+		failure.Policy, err = c.worker.options.Policy(ctx, claim.Route, claim.Params)
+		if err != nil {
+			return fmt.Errorf("asking for the policy of route %s: %w", claim.Route, err)
+		}
+		if failure.Policy == nil { // the route has left the configuration: nothing follows
+			failure.Retryable, failure.Policy = false, &jobs.Policy{}
+		}
 		reported, err = c.worker.options.Store.Fail(ctx, ending, failure)
 		return errors.Join(err, faults.Point(faults.Reported))
 	})

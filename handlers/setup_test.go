@@ -73,7 +73,7 @@ func setup(t *testing.T, s settings) *bench {
 	log := slog.New(slog.DiscardHandler)
 	b.waker = tasks.NewWaker(b.queue, log)
 	b.worker = handlers.NewWorker(handlers.Options{
-		Store: b.store, Waker: b.waker, Policy: s.policy, Beat: s.beat, Log: log,
+		Store: b.store, Waker: b.waker, Policy: jobs.PolicyByRoute(s.policy), Beat: s.beat, Log: log,
 		Providers: map[string]handlers.Provider{
 			"inkjet": {Provider: b.provider, Name: "inkjet", Timeout: s.timeout, Deadline: s.deadline},
 		},

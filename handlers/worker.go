@@ -8,6 +8,7 @@ package handlers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,7 +44,14 @@ type Options struct {
 	Providers map[string]Provider
 	// Policy is the plan of a route; nil when the route is not in the
 	// configuration any more.
-	Policy func(route string) *jobs.Policy
+	Policy jobs.PolicyFunc
+	// Prepare makes of a job's input and params what is sent to a provider, by the
+	// contract of its route. An error is the caller's: the input does not fit.
+	// Defaults to sending them as they are.
+	Prepare func(route, provider string, input, params json.RawMessage) (json.RawMessage, json.RawMessage, error)
+	// Judge holds what came back against the output rules of the route. Defaults to
+	// taking everything.
+	Judge func(route string, o providers.Outcome) providers.Outcome
 	// Remind tells what to be reminded of when an attempt becomes unknown.
 	Remind func(route, provider string) jobs.Reminders
 	// Callback makes the URL at which a provider may report an attempt's end;
@@ -82,6 +90,14 @@ type Worker struct {
 func NewWorker(o Options) *Worker {
 	if o.Beat == 0 {
 		o.Beat = 5 * time.Second
+	}
+	if o.Prepare == nil {
+		o.Prepare = func(_, _ string, input, params json.RawMessage) (json.RawMessage, json.RawMessage, error) {
+			return input, params, nil
+		}
+	}
+	if o.Judge == nil {
+		o.Judge = func(_ string, outcome providers.Outcome) providers.Outcome { return outcome }
 	}
 	if o.Callback == nil {
 		o.Callback = func(context.Context, string, string, int) (string, error) { return "", nil }

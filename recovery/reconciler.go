@@ -46,7 +46,10 @@ type Reconciler struct {
 	Store     *jobs.Store
 	Waker     Waker
 	Providers map[string]Provider
-	Policy    func(route string) *jobs.Policy
+	Policy    jobs.PolicyFunc
+	// Prepare and Judge are those of the workers (package handlers).
+	Prepare func(route, provider string, input, params json.RawMessage) (json.RawMessage, json.RawMessage, error)
+	Judge   func(route string, o providers.Outcome) providers.Outcome
 	Log       *slog.Logger
 
 	asking sync.WaitGroup
@@ -144,8 +147,14 @@ func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs
 	if within() != nil {
 		return providers.LookupFailed("the time in which the provider dedupes is over")
 	}
+	input, params, err := job.Input, job.Params, error(nil)
+	if r.Prepare != nil {
+		if input, params, err = r.Prepare(job.Route, p.Name, job.Input, job.Params); err != nil {
+			return providers.LookupFailed(err.Error())
+		}
+	}
 	return providers.Repeated(p.Execute(ctx, &providers.Call{
-		JobID: job.ID, AttemptID: a.ID, Try: tryOf(job, a), Input: job.Input, Params: job.Params,
+		JobID: job.ID, AttemptID: a.ID, Try: tryOf(job, a), Input: input, Params: params,
 		NotAfter: created(p, a).Add(p.Window), Wire: providers.NewWire(within),
 	}))
 }
@@ -172,6 +181,9 @@ func tryOf(job *jobs.Job, of *jobs.Attempt) int {
 func (r *Reconciler) apply(
 	ctx context.Context, job *jobs.Job, a *jobs.Attempt, o providers.Outcome, actor string,
 ) (jobs.Reported, error) {
+	if r.Judge != nil {
+		o = r.Judge(job.Route, o)
+	}
 	ending := jobs.Ending{JobID: job.ID, Attempt: a.Number, Effect: string(o.Effect), Actor: actor, Op: jobs.NewOp()}
 	if o.Evidence.BytesWritten > 0 {
 		ending.Evidence, _ = json.Marshal(o.Evidence)
@@ -182,7 +194,10 @@ func (r *Reconciler) apply(
 	case providers.Succeeded:
 		reported, err = r.Store.Finalize(ctx, ending, o.Result, o.Usage)
 	case providers.Failed:
-		reported, err = r.Store.Fail(ctx, ending, r.failure(job, o))
+		var failure jobs.Failure
+		if failure, err = r.failure(ctx, job, o); err == nil {
+			reported, err = r.Store.Fail(ctx, ending, failure)
+		}
 	case providers.Accepted:
 		return jobs.Reported{State: job.State}, r.Store.Look(ctx, job.ID, a.Number, "running")
 	default:
@@ -212,14 +227,17 @@ func (r *Reconciler) Report(ctx context.Context, jobID string, attempt int, o pr
 	return r.apply(ctx, job, a, o, "provider:"+a.Provider)
 }
 
-func (r *Reconciler) failure(job *jobs.Job, o providers.Outcome) jobs.Failure {
-	policy := r.Policy(job.Route)
+func (r *Reconciler) failure(ctx context.Context, job *jobs.Job, o providers.Outcome) (jobs.Failure, error) {
+	policy, err := r.Policy(ctx, job.Route, job.Params)
+	if err != nil {
+		return jobs.Failure{}, fmt.Errorf("asking for the policy of route %s: %w", job.Route, err)
+	}
 	if policy == nil { // the route has left the configuration: nothing follows
-		return jobs.Failure{Reason: o.Reason, Message: o.Message, Policy: &jobs.Policy{}}
+		return jobs.Failure{Reason: o.Reason, Message: o.Message, Policy: &jobs.Policy{}}, nil
 	}
 	return jobs.Failure{
 		Reason: o.Reason, Message: o.Message, Retryable: o.Retryable, RetryAfter: o.RetryAfter, Policy: policy,
-	}
+	}, nil
 }
 
 // settle fails an attempt of which no answer can come any more, as the operator

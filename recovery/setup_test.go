@@ -73,7 +73,7 @@ func setup(t *testing.T, rdb *redis.Client) *watch {
 		Store: w.store, Queue: tasks.NewQueue(rdb, func(string) time.Duration { return time.Minute }), Log: log,
 		Remind: func(string, string) jobs.Reminders { return jobs.Reminders{} },
 		Reconciler: &Reconciler{
-			Store: w.store, Waker: noWaker{}, Log: log, Policy: func(string) *jobs.Policy { return policy },
+			Store: w.store, Waker: noWaker{}, Log: log, Policy: jobs.PolicyByRoute(func(string) *jobs.Policy { return policy }),
 			Providers: map[string]Provider{"inkjet": {Provider: w.asked, Name: "inkjet", Deadline: time.Minute}},
 		},
 	})

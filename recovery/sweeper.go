@@ -174,19 +174,29 @@ func (s *Sweeper) race(ctx context.Context, d jobs.Due) error {
 		return err
 	}
 	if err == nil {
-		if policy := s.options.Reconciler.Policy(job.Route); policy != nil {
-			wakes, why, err := s.options.Store.Race(ctx, d.JobID, d.Attempt(), policy)
-			if err != nil && !errors.As(err, &refusal) {
-				return err
-			}
-			s.options.Log.InfoContext(ctx, "silent attempt raced", "job", d.JobID, "attempt", d.Attempt(),
-				"opened", len(wakes), "why_not", why)
-			for _, w := range wakes {
-				s.options.Reconciler.Waker.Wake(ctx, w)
-			}
+		if err := s.raceJob(ctx, job, d); err != nil {
+			return err
 		}
 	}
 	return s.options.Store.Forget(ctx, d)
+}
+
+func (s *Sweeper) raceJob(ctx context.Context, job *jobs.Job, d jobs.Due) error {
+	policy, err := s.options.Reconciler.Policy(ctx, job.Route, job.Params)
+	if err != nil || policy == nil {
+		return err
+	}
+	wakes, why, err := s.options.Store.Race(ctx, d.JobID, d.Attempt(), policy)
+	var refusal *jobs.Refusal
+	if err != nil && !errors.As(err, &refusal) {
+		return err
+	}
+	s.options.Log.InfoContext(ctx, "silent attempt raced", "job", d.JobID, "attempt", d.Attempt(),
+		"opened", len(wakes), "why_not", why)
+	for _, w := range wakes {
+		s.options.Reconciler.Waker.Wake(ctx, w)
+	}
+	return nil
 }
 
 // ticket puts a failed job's ticket on the operator queue and takes the entry off.

@@ -42,7 +42,7 @@ func (s *settings) dev(c *cobra.Command) error {
 	}
 	a := app.New(cfg, opts...)
 	if err := a.Start(c.Context()); err != nil {
-		return errors.Join(fmt.Errorf("dev: %w", err), a.Close())
+		return wrongContract(errors.Join(fmt.Errorf("dev: %w", err), a.Close()))
 	}
 	banner(c.OutOrStdout(), a.Addr(), s.redis == "", s.config == "")
 	return a.Wait(c.Context())

@@ -57,7 +57,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see onejob %s --help", err, c.Name())}
 	})
-	root.AddCommand(newDev(), newServe(), newAPI(), newWorker(), newDemo(), newKeys(), newDoctor(), newFsck(), newVersion())
+	root.AddCommand(newDev(), newServe(), newAPI(), newWorker(), newDemo(), newKeys(), newDoctor(), newFsck(), newContract(), newVersion())
 	return root
 }
 

@@ -40,7 +40,7 @@ func process(use, short string, opts ...app.Option) *cobra.Command {
 		}
 		a := app.New(cfg, opts...)
 		if err := a.Run(c.Context()); err != nil {
-			return fmt.Errorf("%s: %w", use, err)
+			return wrongContract(fmt.Errorf("%s: %w", use, err))
 		}
 		return nil
 	}

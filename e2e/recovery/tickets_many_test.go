@@ -71,7 +71,7 @@ func newSweeper(rdb *redis.Client, store *jobs.Store) *recovery.Sweeper {
 		Store: store, Log: quiet,
 		Queue:      tasks.NewQueue(rdb, func(string) time.Duration { return time.Minute }),
 		Remind:     func(string, string) jobs.Reminders { return jobs.Reminders{} },
-		Reconciler: &recovery.Reconciler{Store: store, Waker: deaf{}, Log: quiet, Policy: func(string) *jobs.Policy { return nil }},
+		Reconciler: &recovery.Reconciler{Store: store, Waker: deaf{}, Log: quiet, Policy: jobs.PolicyByRoute(func(string) *jobs.Policy { return nil })},
 	})
 }
 
