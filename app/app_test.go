@@ -63,10 +63,15 @@ routes: {stamp: {providers: [mine]}}
 
 func post(ctx context.Context, t *testing.T, addr, body string) string {
 	t.Helper()
+	return postAs(ctx, t, addr, "k", body)
+}
+
+func postAs(ctx context.Context, t *testing.T, addr, key, body string) string {
+	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/jobs", strings.NewReader(body))
 	require.NoError(t, err)
 	for name, value := range map[string]string{
-		"Authorization": "Bearer dev-key", "Content-Type": "application/json", "Idempotency-Key": "k", "Prefer": "wait=20",
+		"Authorization": "Bearer dev-key", "Content-Type": "application/json", "Idempotency-Key": key, "Prefer": "wait=20",
 	} {
 		request.Header.Set(name, value)
 	}
