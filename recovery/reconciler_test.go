@@ -31,16 +31,19 @@ func TestLookup(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer   providers.Outcome
 		absent   bool // absence is declared to prove something
+		passed   bool // the deadline has
 		state    jobs.State
 		attempts int
 	}{
-		"found":                      {providers.Success(json.RawMessage(`"found"`), nil), false, jobs.Succeeded, 1},
-		"refused, for good":          {providers.FailedThere(providers.Refusal{}, false), false, jobs.Failed, 1},
-		"failed, may be tried again": {providers.FailedThere(providers.Refusal{}, true), false, jobs.Queued, 2},
-		"still running":              {providers.Outcome{Kind: providers.Accepted}, false, jobs.Unknown, 1},
-		"absent proves nothing":      {providers.Absent(), false, jobs.Unknown, 1},
-		"absent before the deadline": {providers.Absent(), true, jobs.Unknown, 1},
-		"it cannot be asked":         {providers.LookupFailed("connection refused"), false, jobs.Unknown, 1},
+		"found":                      {providers.Success(json.RawMessage(`"found"`), nil), false, false, jobs.Succeeded, 1},
+		"refused, for good":          {providers.FailedThere(providers.Refusal{}, false), false, false, jobs.Failed, 1},
+		"failed, may be tried again": {providers.FailedThere(providers.Refusal{}, true), false, false, jobs.Queued, 2},
+		"still running":              {providers.Outcome{Kind: providers.Accepted}, false, false, jobs.Unknown, 1},
+		"absent proves nothing":      {providers.Absent(), false, false, jobs.Unknown, 1},
+		"absent before the deadline": {providers.Absent(), true, false, jobs.Unknown, 1},
+		"absent after the deadline":  {providers.Absent(), false, true, jobs.Unknown, 1},
+		"absent, declared to prove":  {providers.Absent(), true, true, jobs.Queued, 2},
+		"it cannot be asked":         {providers.LookupFailed("connection refused"), false, false, jobs.Unknown, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -51,6 +54,11 @@ func TestLookup(t *testing.T) {
 				p.AbsentProves = c.absent
 				w.options.Reconciler.Providers["inkjet"] = p
 				id := w.unknown(jobs.Reminders{Lookup: time.Millisecond})
+				if c.passed {
+					for _, key := range rdb.Keys(w.ctx, "oj:*attempts:"+id).Val() {
+						require.NoError(t, rdb.HSet(w.ctx, key, "1.deadline", 1).Err())
+					}
+				}
 				w.due("lookup")
 				w.sweep()
 				job := w.get(id)

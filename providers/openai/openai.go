@@ -9,12 +9,10 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -41,13 +39,6 @@ type provider struct {
 	secrets providers.Secrets
 	stream  bool
 	store   bool
-}
-
-// stored is a provider whose answers are kept, so that an attempt can be asked for.
-type stored struct{ *provider }
-
-func (s stored) Lookup(ctx context.Context, ref providers.Ref) providers.Outcome {
-	return s.lookup(ctx, ref)
 }
 
 // New makes a provider for base_url and model. With api: chat, the default, it
@@ -149,103 +140,4 @@ func (p *provider) create(
 	err = p.client.Post(providers.WithWire(ctx, wire), path, []byte(body), nil, opts...)
 	judge := providers.Judge{Envelope: envelope, Understand: understand(&seen), Secrets: p.secrets}
 	return judge.Outcome(ctx, wire, seen.result(err))
-}
-
-// exchange takes the answer before the SDK does: the SDK reads bodies without a
-// bound and drops what tells a refusal from a gateway's page.
-type exchange struct {
-	answer   providers.Answer
-	answered bool
-	streamed bool
-}
-
-func (x *exchange) middleware(wire *providers.Wire) option.Middleware {
-	return func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		x.answered = true
-		resp, err := next(req)
-		if err != nil {
-			x.answer = providers.Answer{Err: err}
-			return nil, err
-		}
-		if resp.StatusCode == http.StatusOK && isStream(resp.Header) {
-			x.streamed = true
-			x.answer = readStream(resp, wire)
-		} else {
-			x.answer = providers.ReadAnswer(resp, providers.MaxResult)
-			x.unlabelled(wire)
-		}
-		resp.Body = io.NopCloser(bytes.NewReader(nil))
-		return resp, nil
-	}
-}
-
-// unlabelled reads a stream that was sent under another content type.
-func (x *exchange) unlabelled(wire *providers.Wire) {
-	a := x.answer
-	if a.Status != http.StatusOK || a.Err != nil || a.Oversize || !bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("data:")) {
-		return
-	}
-	x.streamed = true
-	x.answer = readStream(&http.Response{
-		StatusCode: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body)),
-	}, wire)
-}
-
-// result is the answer, or why the SDK sent nothing.
-func (x *exchange) result(err error) providers.Answer {
-	if !x.answered {
-		return providers.Answer{Err: err}
-	}
-	return x.answer
-}
-
-func (x *exchange) understand(a providers.Answer) providers.Outcome {
-	return understand(a, x.streamed)
-}
-
-// lookup asks for the kept answer whose metadata name the attempt.
-func (p *provider) lookup(ctx context.Context, ref providers.Ref) providers.Outcome {
-	var seen exchange
-	err := p.client.Get(ctx, path, nil, nil,
-		option.WithMiddleware(seen.middleware(providers.NewWire(nil))),
-		option.WithQuery("metadata[attempt]", ref.AttemptID),
-		option.WithHeader("X-Onejob-Attempt", ref.AttemptID),
-	)
-	looked := providers.Lookup{Secrets: p.secrets, Understand: func(a providers.Answer) providers.Outcome {
-		var list struct {
-			Data []json.RawMessage `json:"data"`
-		}
-		if err := json.Unmarshal(a.Body, &list); err != nil {
-			return providers.LookupFailed("the answer is no list")
-		}
-		if a.Body = ofAttempt(list.Data, ref.AttemptID); a.Body == nil {
-			return providers.Absent()
-		}
-		return understand(a, false)
-	}}
-	found := seen.result(err)
-	switch {
-	case found.Status == http.StatusNotFound:
-		// An empty list says absent; a 404 says that there are no such lists here.
-		return providers.LookupFailed("HTTP 404")
-	case found.Oversize:
-		return providers.LookupFailed("the list is larger than can be read")
-	}
-	return looked.Outcome(found)
-}
-
-// ofAttempt finds the answer whose metadata name the attempt: a server that does
-// not know the filter lists everybody's.
-func ofAttempt(list []json.RawMessage, attempt string) json.RawMessage {
-	for _, item := range list {
-		var kept struct {
-			Metadata struct {
-				Attempt string `json:"attempt"`
-			} `json:"metadata"`
-		}
-		if json.Unmarshal(item, &kept) == nil && kept.Metadata.Attempt == attempt {
-			return item
-		}
-	}
-	return nil
 }

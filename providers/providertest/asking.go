@@ -40,7 +40,7 @@ func (s Suite) lookups(t *testing.T) {
 	for name, script := range nothing {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			outcome, server := s.ask(t, script)
+			outcome, server := s.ask(t, script, patienceFor(name))
 			require.Equal(t, providers.Unknown, outcome.Kind, "%s: %s", outcome.Reason, outcome.Message)
 			require.Contains(t, []string{providers.ReasonLookupAbsent, providers.ReasonLookupFailed}, outcome.Reason)
 			require.Zero(t, server.Creates(), "asking makes nothing")
@@ -51,14 +51,14 @@ func (s Suite) lookups(t *testing.T) {
 		t.Parallel()
 		s.ask(t, func(x *Exchange) bool { // sound looks for it
 			return x.Reply(500, fmt.Sprintf(`{"error":{"message":%q}}`, x.Request.Header), "X-Request-Id: "+s.Secret)
-		})
+		}, patience)
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		t.Parallel()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		require.NoError(t, listener.Close())
-		outcome := s.lookup(t, "http://"+listener.Addr().String())
+		outcome := s.lookup(t, "http://"+listener.Addr().String(), patience)
 		require.Equal(t, providers.ReasonLookupFailed, outcome.Reason)
 	})
 	if s.Found == "" {
@@ -66,24 +66,32 @@ func (s Suite) lookups(t *testing.T) {
 	}
 	t.Run("found", func(t *testing.T) {
 		t.Parallel()
-		outcome, server := s.ask(t, reply(200, s.Found))
+		outcome, server := s.ask(t, reply(200, s.Found), patience)
 		success().check(t, outcome)
 		require.Zero(t, server.Creates())
 	})
 }
 
 // ask looks the attempt up at a server that plays script.
-func (s Suite) ask(t *testing.T, script Script) (providers.Outcome, *Server) {
+func (s Suite) ask(t *testing.T, script Script, within time.Duration) (providers.Outcome, *Server) {
 	t.Helper()
 	server := NewServer(t, script)
-	return s.lookup(t, server.URL), server
+	return s.lookup(t, server.URL, within), server
 }
 
-func (s Suite) lookup(t *testing.T, url string) providers.Outcome {
+// patienceFor bounds a request: one that meets silence ends with it.
+func patienceFor(name string) time.Duration {
+	if name == "silence" || name == "silent" {
+		return 2 * time.Second
+	}
+	return patience
+}
+
+func (s Suite) lookup(t *testing.T, url string, within time.Duration) providers.Outcome {
 	t.Helper()
 	lookuper, can := s.New(t, url, transport(t)).(providers.Lookuper)
 	require.True(t, can)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	outcome := lookuper.Lookup(ctx, ref)
 	sound(t, outcome, s.Secret)
@@ -115,7 +123,7 @@ func (s Suite) cancels(t *testing.T) {
 			server := NewServer(t, c.script)
 			canceler, can := s.New(t, server.URL, transport(t)).(providers.Canceler)
 			require.True(t, can)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), patienceFor(name))
 			defer cancel()
 			err := canceler.Cancel(ctx, ref)
 			require.Equal(t, c.asked, err == nil, "%v", err)

@@ -55,7 +55,7 @@ func RunFake(t *testing.T, newProvider func(t testing.TB, url, model string, tra
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
 			server := NewFake(t)
-			ctx, cancel := context.WithTimeout(t.Context(), patienceWith(model))
+			ctx, cancel := context.WithTimeout(t.Context(), patienceFor(model))
 			defer cancel()
 			s := Suite{Input: json.RawMessage(`{"messages":[{"role":"user","content":"Summarise."}]}`), Secret: "no secret here"}
 			outcome := s.execute(ctx, t, newProvider(t, server.URL, model, transport(t)), providers.NewWire(nil))
@@ -81,12 +81,4 @@ func RunFake(t *testing.T, newProvider func(t testing.TB, url, model string, tra
 			require.NotEmpty(t, result.Response)
 		})
 	}
-}
-
-// patienceWith bounds a call: the silent one ends with it.
-func patienceWith(model string) time.Duration {
-	if model == "silent" {
-		return time.Second
-	}
-	return patience
 }

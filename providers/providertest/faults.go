@@ -169,10 +169,14 @@ func refusals(s Suite) []fault {
 	limited.after = 120 * time.Second
 	soon := limited
 	soon.after = 1500 * time.Millisecond
-	date := time.Now().Add(limited.after).UTC().Format(http.TimeFormat)
+	dated := func(x *Exchange) bool {
+		// The date is of the moment of the answer, however long the tests took to come here.
+		date := time.Now().Add(limited.after).UTC().Format(http.TimeFormat)
+		return reply(429, s.Error, "Retry-After: "+date)(x)
+	}
 	return append(all,
 		fault{"429, Retry-After in seconds", reply(429, s.Error, "Retry-After: 120"), limited},
-		fault{"429, Retry-After as a date", reply(429, s.Error, "Retry-After: "+date), limited},
+		fault{"429, Retry-After as a date", dated, limited},
 		fault{"429, Retry-After-Ms", reply(429, s.Error, "Retry-After: 120", "Retry-After-Ms: 1500"), soon})
 }
 

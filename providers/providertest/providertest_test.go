@@ -153,7 +153,8 @@ func TestSuite(t *testing.T) {
 	Run(t, suiteOf(os.Getenv(which)))
 }
 
-// The suite is worth what it finds: each flaw must make the named case fail.
+// The suite is worth what it finds: each flaw must make the named case fail, which
+// passes without it (TestSuite).
 func TestFlawsAreFound(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(which) != "" {
@@ -178,9 +179,6 @@ func TestFlawsAreFound(t *testing.T) {
 			var failed *exec.ExitError
 			require.ErrorAs(t, err, &failed, "the suite let it pass:\n%s", out)
 			require.Contains(t, out, "--- FAIL: TestSuite/", "it failed for another reason")
-			out, err = runOne(t, "", found)
-			require.NoError(t, err, "without the flaw the case passes:\n%s", out)
-			require.Contains(t, out, "--- PASS: TestSuite/", "the case is there")
 		})
 	}
 }
