@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -78,7 +80,13 @@ func problemOf(err error) *Problem {
 }
 
 func storeUnavailable(err error) *Problem {
-	p := newProblem(&problemStoreUnavailable, "The store did not answer in time.").because(err)
+	detail := "The store did not answer in time."
+	if answered, ok := errors.AsType[redis.Error](err); ok {
+		// Its first word, such as OOM or READONLY; the rest may name keys.
+		code, _, _ := strings.Cut(answered.Error(), " ")
+		detail = fmt.Sprintf("The store answered that it cannot serve now (%s).", code)
+	}
+	p := newProblem(&problemStoreUnavailable, "%s", detail).because(err)
 	p.retryAfter = retryStore
 	return p
 }

@@ -57,6 +57,13 @@ func (c checker) providerType(at string, p Provider) {
 		c.add(path, clip(p.Type)+" is not known", oneOf(p.Type, c.typeNames()))
 		return
 	}
+	if p.Type == TypeReplicate && p.API == APICog { // a server of one's own, with one model
+		known.required, known.optional = []string{"base_url"}, append(slices.Clone(known.optional), "model")
+		if p.BaseURL == known.baseURL {
+			c.add(child(at, "base_url"), "missing", "api: cog needs the address of the Cog server", child(at, "api"))
+		}
+		known.baseURL = ""
+	}
 	for _, k := range p.keys() {
 		switch required := slices.Contains(known.required, k.name); {
 		case k.set && !required && !slices.Contains(known.optional, k.name) && !known.custom:

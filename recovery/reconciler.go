@@ -50,7 +50,7 @@ type Reconciler struct {
 	// Prepare and Judge are those of the workers (package handlers).
 	Prepare func(route, provider string, input, params json.RawMessage) (json.RawMessage, json.RawMessage, error)
 	Judge   func(route string, o providers.Outcome) providers.Outcome
-	Log       *slog.Logger
+	Log     *slog.Logger
 
 	asking sync.WaitGroup
 	once   sync.Once
@@ -136,7 +136,9 @@ func (r *Reconciler) read(ctx context.Context, d jobs.Due) (*jobs.Job, *jobs.Att
 // under the same key, inside the window only.
 func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs.Attempt) providers.Outcome {
 	if lookuper, ok := p.Provider.(providers.Lookuper); ok {
-		return lookuper.Lookup(ctx, providers.Ref{JobID: job.ID, AttemptID: a.ID, Handle: a.Handle})
+		return lookuper.Lookup(ctx, providers.Ref{
+			JobID: job.ID, AttemptID: a.ID, Handle: a.Handle, ClaimedAt: created(p, a),
+		})
 	}
 	within := func() error {
 		if time.Now().After(created(p, a).Add(p.Window)) {
