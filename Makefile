@@ -18,7 +18,7 @@ BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSI
 
 .DEFAULT_GOAL := help
 .PHONY: help build dev demo test check cover fuzz clean
-.PHONY: needs-go needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
+.PHONY: needs-go needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,9 +32,9 @@ dev: needs-go ## Run everything in one process with an embedded Redis
 demo: needs-go ## Play the four fractures in the terminal, in under 30 s
 	go run ./cmd/onejob demo
 
-test: needs-go needs-redis needs-node ## Install what the tests need and run them all, with -race (at most 15 minutes)
+test: needs-go needs-redis needs-node needs-balancers ## Install what the tests need and run them all, with -race (at most 15 minutes)
 	go vet $(PACKAGES)
-	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
+	CGO_ENABLED=1 $(REQUIRED) $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
 
 check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting, import direction, Lua, go.mod; installs its tools in .tools
 	@unformatted=$$($(TOOLS)/gofumpt -l .); \
@@ -45,8 +45,8 @@ check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting,
 	go mod verify
 	@for script in .ci/*; do bash -n $$script; done
 
-cover: needs-go needs-redis needs-node ## Run the tests and say how much of the code they reach
-	ONEJOB_REQUIRE_REDIS=1 $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out $(PACKAGES)
+cover: needs-go needs-redis needs-node needs-balancers ## Run the tests and say how much of the code they reach
+	$(REQUIRED) $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out $(PACKAGES)
 	@go tool cover -func=cover.out | tail -n 1
 	@echo "go tool cover -html=cover.out shows it line by line"
 
@@ -62,8 +62,11 @@ fuzz: needs-go ## Run every fuzz target for FUZZ_TIME (30s)
 clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules
 
+# With these a test whose tool is missing fails instead of being skipped.
+REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1
+
 # What the targets need. Nothing is installed outside this directory but
-# redis-server, luac5.1 and luacheck, from the system's own packages.
+# redis-server, haproxy, nginx, luac5.1 and luacheck, from the system's own packages.
 
 # timeout is in coreutils; where it is missing, go test's own limit remains.
 LIMITED = $(shell command -v timeout >/dev/null && echo "timeout -k 10s $(TEST_LIMIT)")
@@ -74,6 +77,11 @@ needs-go:
 needs-redis:
 	@.ci/packages redis-server redis-server
 	@cc=$$(go env CC); command -v $${cc%% *} >/dev/null || { echo "a C compiler ($$cc) is missing: the race detector needs one."; exit 1; }
+
+# The load balancers whose configuration is in deploy/.
+needs-balancers:
+	@.ci/packages haproxy haproxy
+	@.ci/packages nginx nginx-light
 
 # The end-to-end tests talk to a server from npm that nobody here wrote.
 needs-node:
