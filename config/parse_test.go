@@ -23,9 +23,9 @@ func TestEveryKey(t *testing.T) {
 	backoff := Backoff{Initial: time.Second, Max: 30 * time.Second}
 	require.Equal(t, &Config{
 		Redis:        Redis{URL: "redis://:p%40ss@10.0.0.5:6379/3", Durability: "fsync", WaitReplicas: 2},
-		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", DoorWait: 90 * time.Second},
+		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", PublicURL: "https://jobs.example.com", DoorWait: 90 * time.Second},
 		Retention:    Retention{Job: 48 * time.Hour, Key: 100 * time.Hour},
-		Certificates: Certificates{Lifetime: 168 * time.Hour, Runs: 1},
+		Certificates: Certificates{Lifetime: 48 * time.Hour, Reverify: 24 * time.Hour, Runs: 3},
 		Drain:        2 * time.Minute, Lease: 30 * time.Second, Beat: 10 * time.Second,
 		Providers: map[string]Provider{
 			"inkjet": {Type: "simulated", Timeout: 400 * time.Millisecond, Deadline: 90 * time.Second, Concurrency: 3},
@@ -33,7 +33,10 @@ func TestEveryKey(t *testing.T) {
 				Type: "http", URL: "http://127.0.0.1:9000/print",
 				Headers:   map[string]string{"Authorization": "Bearer l-1", "X-Tray": "2"},
 				LookupURL: "http://127.0.0.1:9000/print/{attempt}", CancelURL: "http://127.0.0.1:9000/handles/{handle}",
-				HandlePath: "/print/id", Options: map[string]any{"duplex": true},
+				HandlePath: "/print/id", AbsentProves: true, Callback: true,
+				Body:       map[string]any{"doc": "{{input}}", "copies": 2, "notify": []any{"{{callback_url}}"}},
+				ResultPath: "data.ticket", ErrorPath: "/fault/text", Options: map[string]any{"duplex": true},
+				Breaker: &Breaker{Failures: 3, OpenFor: 20 * time.Second},
 				Timeout: 10 * time.Second, Deadline: time.Minute, Concurrency: 10,
 				SettlesAfter: 15 * time.Minute, IdempotentCreate: &IdempotentCreate{Window: 24 * time.Hour},
 			},
