@@ -20,7 +20,7 @@ import (
 
 // together is how many tests run at once. They wait most of the time: for leases
 // to lapse, for processes to start.
-const together = "10"
+const together = "16"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(providerEnv) != "" {
