@@ -43,7 +43,7 @@ func buildProviders(cfg *config.Config, types map[string]providers.Factory, guar
 			Body: p.Body, ResultPath: p.ResultPath, ErrorPath: p.ErrorPath, Timeout: p.Timeout, Deadline: p.Deadline,
 		})
 		if err != nil {
-			return nil, err //nolint:wrapcheck // it names the provider
+			return nil, err
 		}
 		provider = guard(name, p, provider)
 		built[name] = handlers.Provider{Provider: provider, Name: name, Timeout: p.Timeout, Deadline: p.Deadline}

@@ -27,15 +27,15 @@ func TestContract_DoubleClick(t *testing.T) {
 
 		answers := make([]answer, clicks)
 		errs := make([]error, clicks)
-		go_ := make(chan struct{})
+		ready := make(chan struct{})
 		var clicking sync.WaitGroup
 		for i := range clicks {
 			clicking.Go(func() {
-				<-go_
+				<-ready
 				answers[i], errs[i] = click(apis[i%2])
 			})
 		}
-		close(go_)
+		close(ready)
 		f.shop.next().answer(http.StatusOK, `{"sheets":1}`)
 		clicking.Wait()
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -100,9 +101,7 @@ func (s *shop) created() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make(map[string]int, len(s.creates))
-	for attempt, n := range s.creates {
-		all[attempt] = n
-	}
+	maps.Copy(all, s.creates)
 	return all
 }
 

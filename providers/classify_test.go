@@ -94,7 +94,7 @@ func judged(ctx context.Context, sent bool, read int, a Answer) Outcome {
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	over, cancel := context.WithTimeout(t.Context(), 0)
-	defer cancel()
+	t.Cleanup(cancel)
 	off, cancelOff := context.WithCancel(t.Context())
 	cancelOff()
 	reset := &net.OpError{Op: "read", Err: syscall.ECONNRESET}

@@ -60,11 +60,11 @@ func faxSent(a providers.Answer) providers.Outcome {
 func Example() {
 	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Idempotency-Key") == "job_1-a1" {
-			fmt.Fprint(w, `{"pages":1}`)
+			_, _ = fmt.Fprint(w, `{"pages":1}`)
 			return
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, `{"fault":"line busy"}`)
+		_, _ = fmt.Fprint(w, `{"fault":"line busy"}`)
 	}))
 	defer machine.Close()
 	transport := providers.NewTransport(0)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // Merge lays a job's params over a provider's options, name by name. Values are
@@ -24,9 +25,7 @@ func Merge(options map[string]any, params json.RawMessage) (map[string]json.RawM
 	if err := json.Unmarshal(params, &over); err != nil {
 		return nil, fmt.Errorf("params must be a JSON object: %w", err)
 	}
-	for name, value := range over {
-		merged[name] = value
-	}
+	maps.Copy(merged, over)
 	return merged, nil
 }
 
@@ -36,7 +35,7 @@ func Encode(value any) (json.RawMessage, error) {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(value); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encoding JSON: %w", err)
 	}
 	return bytes.TrimRight(buf.Bytes(), "\n"), nil
 }

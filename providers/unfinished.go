@@ -42,5 +42,5 @@ func Unended(ctx context.Context, wire *Wire) Outcome {
 	return o
 }
 
-// ReasonCrashed: the code that speaks to the provider failed during the call.
+// ReasonCrashed is the reason when the code that speaks to the provider failed during the call.
 const ReasonCrashed = "provider_type_crashed"

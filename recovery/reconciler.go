@@ -149,8 +149,9 @@ func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs
 	if within() != nil {
 		return providers.LookupFailed("the time in which the provider dedupes is over")
 	}
-	input, params, err := job.Input, job.Params, error(nil)
+	input, params := job.Input, job.Params
 	if r.Prepare != nil {
+		var err error
 		if input, params, err = r.Prepare(job.Route, p.Name, job.Input, job.Params); err != nil {
 			return providers.LookupFailed(err.Error())
 		}

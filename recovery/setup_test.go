@@ -93,12 +93,6 @@ func (w *watch) swept(ago time.Duration) {
 	require.NoError(w.t, w.rdb.HSet(w.ctx, "oj:sweep", "swept", now.Add(-ago).UnixMilli(), "patient", 0).Err())
 }
 
-// sweptAgo says when somebody has swept last.
-func (w *watch) sweptAgo(ago time.Duration) {
-	w.t.Helper()
-	require.NoError(w.t, w.rdb.HSet(w.ctx, "oj:sweep", "swept", time.Now().Add(-ago).UnixMilli()).Err())
-}
-
 // sweep sweeps once and waits for what it began.
 func (w *watch) sweep() {
 	w.t.Helper()

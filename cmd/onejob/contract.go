@@ -52,8 +52,7 @@ func (s *settings) withContracts(
 
 // wrongContract makes a contract file with mistakes the usage error it is.
 func wrongContract(err error) error {
-	var problems contracts.Problems
-	if errors.As(err, &problems) {
+	if _, ok := errors.AsType[contracts.Problems](err); ok {
 		return usageError{err}
 	}
 	return err
@@ -159,8 +158,10 @@ func newContractExport() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("exporting: %w", err)
 			}
-			_, err = c.OutOrStdout().Write(file)
-			return err
+			if _, err := c.OutOrStdout().Write(file); err != nil {
+				return fmt.Errorf("writing the export: %w", err)
+			}
+			return nil
 		})
 	}
 	return c

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"onejob/providers"
@@ -51,9 +52,7 @@ func split(messages []message) (turns []message, system []json.RawMessage, err e
 // turnOf returns m with its content as the API takes it: a text stays one.
 func turnOf(m message, blocks []json.RawMessage) (message, error) {
 	turn := message{}
-	for name, value := range m {
-		turn[name] = value
-	}
+	maps.Copy(turn, m)
 	if content := bytes.TrimSpace(m["content"]); len(content) > 0 && content[0] == '"' {
 		return turn, nil
 	}

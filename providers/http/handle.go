@@ -3,6 +3,7 @@ package httpprovider
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -61,7 +62,10 @@ func find(body []byte, path string) string {
 func unmarshal(raw []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	return dec.Decode(into)
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("reading JSON: %w", err)
+	}
+	return nil
 }
 
 func names(path string) []string {

@@ -188,7 +188,7 @@ func runOne(t *testing.T, flaw, name string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSuite$/"+name, "-test.v") //nolint:gosec // this very test
+	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestSuite$/"+name, "-test.v")
 	cmd.Env = append(os.Environ(), which+"="+flaw)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

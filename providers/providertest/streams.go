@@ -29,7 +29,7 @@ func (s Suite) streams(t *testing.T) {
 		})
 	}
 	// A connection that breaks is never an end, unless the stream came to its own.
-	for n := range len(events) {
+	for n := range events {
 		part := strings.Join(events[:n], "")
 		t.Run(fmt.Sprintf("broken after %d of %d events", n, len(events)), func(t *testing.T) {
 			t.Parallel()

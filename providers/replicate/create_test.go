@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +71,7 @@ func TestCreate(t *testing.T) {
 	} {
 		require.Equal(t, value, x.Request.Header.Get(name), name)
 	}
-	require.Regexp(t, regexp.MustCompile(`^(89|90)s$`), x.Request.Header.Get("Cancel-After"))
+	require.Regexp(t, `^(89|90)s$`, x.Request.Header.Get("Cancel-After"))
 }
 
 func TestModels(t *testing.T) {

@@ -107,7 +107,8 @@ func contentOf(output json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage("null"), nil
 	}
 	var pieces []string
-	if json.Unmarshal(output, &pieces) != nil || len(pieces) == 0 {
+	isText := json.Unmarshal(output, &pieces) == nil
+	if !isText || len(pieces) == 0 {
 		return output, nil
 	}
 	for _, piece := range pieces {

@@ -159,11 +159,11 @@ func (p *provider) cancel(ctx context.Context, ref providers.Ref, id string) err
 
 // address appends path segments to the base URL, escaped.
 func (p *provider) address(segments ...string) string {
-	address := strings.TrimRight(p.config.BaseURL, "/")
+	parts := []string{strings.TrimRight(p.config.BaseURL, "/")}
 	for _, segment := range segments {
-		address += "/" + url.PathEscape(segment)
+		parts = append(parts, url.PathEscape(segment))
 	}
-	return address
+	return strings.Join(parts, "/")
 }
 
 // request builds a request with the credential and the configured headers; body

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"strings"
@@ -82,9 +83,7 @@ func (p *provider) input(call *providers.Call) (map[string]json.RawMessage, erro
 			return nil, err
 		}
 	}
-	for name, value := range own {
-		merged[name] = value
-	}
+	maps.Copy(merged, own)
 	return merged, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -104,21 +105,13 @@ func oneStep(raw json.RawMessage) (step, error) {
 
 // fault says what is wrong without quoting a value.
 func fault(err error) string {
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s is of the wrong type", kind.Field)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-func known(outcome string) bool {
-	for _, o := range outcomes {
-		if o == outcome {
-			return true
-		}
-	}
-	return false
-}
+func known(outcome string) bool { return slices.Contains(outcomes, outcome) }
 
 // object returns the members of a JSON object.
 func object(raw json.RawMessage) (map[string]json.RawMessage, bool) {

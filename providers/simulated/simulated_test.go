@@ -21,9 +21,13 @@ func run(ctx context.Context, t *testing.T, input string, try int, wire *provide
 	t.Helper()
 	p, err := New(providers.Config{Name: "inkjet"})
 	require.NoError(t, err)
-	return p.Execute(ctx, &providers.Call{
+	return p.Execute(ctx, callOf(input, try, wire))
+}
+
+func callOf(input string, try int, wire *providers.Wire) *providers.Call {
+	return &providers.Call{
 		JobID: "job_1", AttemptID: "job_1-a1", Try: try, Input: json.RawMessage(input), Wire: wire,
-	})
+	}
 }
 
 func TestOutcomes(t *testing.T) {
@@ -137,10 +141,12 @@ func TestNothingLeavesWithoutTheLease(t *testing.T) {
 func TestDelayIsSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		p, err := New(providers.Config{Name: "inkjet"})
+		require.NoError(t, err)
 		wire := providers.NewWire(nil)
 		done := make(chan providers.Outcome, 1)
 		go func() {
-			done <- run(t.Context(), t, `{"simulate":{"inkjet":{"delay":"20s"}}}`, 1, wire)
+			done <- p.Execute(t.Context(), callOf(`{"simulate":{"inkjet":{"delay":"20s"}}}`, 1, wire))
 		}()
 		<-wire.Sent()
 		sent := wire.LastActivity()
