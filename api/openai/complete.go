@@ -16,15 +16,15 @@ const headerJob = "X-Job-Id"
 func (d *Door) complete(w http.ResponseWriter, r *http.Request) error {
 	who, err := d.api.Writer(w, r)
 	if err != nil {
-		return err //nolint:wrapcheck // a problem of the API
+		return err
 	}
 	key, err := api.IdempotencyKey(r.Header)
 	if err != nil {
-		return err //nolint:wrapcheck // a problem of the API
+		return err
 	}
 	body, err := api.ReadBody(w, r)
 	if err != nil {
-		return err //nolint:wrapcheck // a problem of the API
+		return err
 	}
 	asked, err := parse(body)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Door) complete(w http.ResponseWriter, r *http.Request) error {
 	}
 	submitted, err := d.api.Submit(r.Context(), api.Intent{Who: who, Key: key, Body: asked.job()})
 	if err != nil {
-		return err //nolint:wrapcheck // a refusal of the store
+		return err
 	}
 	w.Header().Set(headerJob, submitted.Job.ID)
 	if !submitted.Created {
@@ -83,8 +83,10 @@ const grace = 2 * time.Second
 
 // settled tells whether waiting on is of no use: the job has ended, or nothing
 // but a person can end it.
-func settled(job *jobs.Job) bool {
-	return job.State.Ended() || job.State == jobs.Unknown && !settlesItself(job, time.Now().Add(-grace))
+func settled(job *jobs.Job) bool { return settledAt(job, time.Now()) }
+
+func settledAt(job *jobs.Job, now time.Time) bool {
+	return job.State.Ended() || job.State == jobs.Unknown && !settlesItself(job, now.Add(-grace))
 }
 
 // settlesItself tells whether an unknown outcome may still become known: a late

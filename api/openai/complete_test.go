@@ -310,7 +310,7 @@ func TestStopping(t *testing.T) {
 // A store that is away is said to be, in the envelope of the door.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	b := setup(t, openai.Config{Wait: 200 * time.Millisecond})
+	b := setup(t, openai.Config{Wait: 3 * time.Second})
 	b.redis.SetError("LOADING the store is away")
 	got := b.chat("k", hello)
 	got.fault(http.StatusServiceUnavailable, "store_unavailable", "")

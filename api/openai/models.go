@@ -21,7 +21,7 @@ func modelOf(route string) model { return model{ID: route, Object: "model", Owne
 // listModels is GET /models: the routes.
 func (d *Door) listModels(w http.ResponseWriter, r *http.Request) error {
 	if _, err := d.api.Reader(w, r); err != nil {
-		return err //nolint:wrapcheck // a problem of the API
+		return err
 	}
 	listed := struct {
 		Object string  `json:"object"`
@@ -36,7 +36,7 @@ func (d *Door) listModels(w http.ResponseWriter, r *http.Request) error {
 // showModel is GET /models/{id}.
 func (d *Door) showModel(w http.ResponseWriter, r *http.Request, id string) error {
 	if _, err := d.api.Reader(w, r); err != nil {
-		return err //nolint:wrapcheck // a problem of the API
+		return err
 	}
 	if !slices.Contains(d.config.Routes, id) {
 		p := api.NewProblem("route-unknown", "The route %q is not configured.", clip(id))

@@ -25,7 +25,7 @@ type request struct {
 func parse(body []byte) (*request, error) {
 	members, err := api.Members(body)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a problem of the API
+		return nil, err
 	}
 	r := &request{params: members}
 	if r.route, err = text(members, "model"); err != nil {

@@ -11,7 +11,8 @@ import (
 
 func TestSettled(t *testing.T) {
 	t.Parallel()
-	at := func(in time.Duration) jobs.Time { return jobs.Time(time.Now().Add(in).UnixMilli()) }
+	now := time.Now()
+	at := func(in time.Duration) jobs.Time { return jobs.Time(now.Add(in).UnixMilli()) }
 	unknown := func(block jobs.Block, deadlines ...jobs.Time) jobs.Job {
 		job := jobs.Job{State: jobs.Unknown, BlockedBy: &block}
 		for _, deadline := range deadlines {
@@ -41,7 +42,7 @@ func TestSettled(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, test.want, settled(&test.job))
+			require.Equal(t, test.want, settledAt(&test.job, now))
 		})
 	}
 }

@@ -18,7 +18,7 @@ func (d *Door) answerStream(ctx context.Context, w http.ResponseWriter, r *http.
 	stream := api.OpenStream(w)
 	job, err := d.holdWarm(ctx, stream, job)
 	if r.Context().Err() != nil {
-		return nil // the caller has gone; the job goes on
+		return nil //nolint:nilerr // the caller has gone; the job goes on
 	}
 	f := d.failureOf(job)
 	if err != nil && !settled(job) {
@@ -43,7 +43,7 @@ func sendFailure(stream *api.Stream, f *failure) error {
 	if err != nil {
 		return err
 	}
-	return stream.Write(event(body)) //nolint:wrapcheck // says what it did
+	return stream.Write(event(body))
 }
 
 // eventsOf is the result of a succeeded job as events, to the end.
@@ -76,7 +76,7 @@ func sendEvents(stream *api.Stream, events []string) error {
 			continue
 		}
 		if err := stream.Write(text.String()); err != nil {
-			return err //nolint:wrapcheck // says what it did
+			return err
 		}
 		text.Reset()
 	}
@@ -88,7 +88,7 @@ func sendEvents(stream *api.Stream, events []string) error {
 func (d *Door) holdWarm(ctx context.Context, stream *api.Stream, job *jobs.Job) (*jobs.Job, error) {
 	for {
 		if err := stream.Write(": waiting for job " + job.ID + "\n\n"); err != nil {
-			return job, err //nolint:wrapcheck // says what it did
+			return job, err
 		}
 		beat, cancel := context.WithTimeout(ctx, d.config.Heartbeat)
 		seen, err := d.api.Hold(beat, job, settled)

@@ -55,7 +55,7 @@ func TestStream(t *testing.T) {
 	require.Equal(t, "no-store", response.Header.Get("Cache-Control"))
 	require.Equal(t, claim.JobID, response.Header.Get("X-Job-Id"))
 	lines := bufio.NewScanner(response.Body)
-	for range 3 {
+	for range 5 {
 		require.Equal(t, ": waiting for job "+claim.JobID, line(t, lines))
 	}
 	b.finalize(claim, answer)
@@ -102,7 +102,7 @@ func TestStreamFails(t *testing.T) {
 			config: openai.Config{Wait: 200 * time.Millisecond}, end: func(b *bundle) { b.made(time.Minute) }, code: "job_not_ended",
 		},
 		"the store is away": {
-			config: openai.Config{Wait: 200 * time.Millisecond},
+			config: openai.Config{Wait: 3 * time.Second},
 			end: func(b *bundle) {
 				b.made(time.Minute)
 				b.redis.SetError("LOADING the store is away")
