@@ -181,3 +181,23 @@ func TestQueueLog_SaysItInSlog(t *testing.T) {
 	require.Contains(t, out.String(), "recoverer: away")
 	require.Contains(t, out.String(), "level=ERROR")
 }
+
+// TestBuildProviders_OfEveryType: what the configuration takes by its defaults,
+// every type of provider takes, too.
+func TestBuildProviders_OfEveryType(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, `
+providers:
+  a: {type: simulated}
+  b: {type: http, url: "http://127.0.0.1:1", body: {"in": "{{input}}"}, result_path: out, error_path: /fault}
+  c: {type: openai, base_url: "http://127.0.0.1:1/v1", model: m}
+  d: {type: openai, base_url: "http://127.0.0.1:1/v1", model: m, api: responses}
+  e: {type: anthropic, base_url: "http://127.0.0.1:1", model: m}
+  f: {type: replicate, base_url: "http://127.0.0.1:1", model: o/m}
+  g: {type: replicate, base_url: "http://127.0.0.1:1", api: cog}
+routes: {r: {providers: [a, b, c, d, e, f, g]}}
+`)
+	built, err := buildProviders(cfg, builtIn(), unguarded)
+	require.NoError(t, err)
+	require.Len(t, built, 7)
+}

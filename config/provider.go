@@ -45,7 +45,8 @@ type Provider struct {
 	Model string
 
 	// API chooses between the interfaces of an openai provider: chat or
-	// responses; of a replicate provider, predictions or cog. Key api. Defaults to chat for openai, to empty elsewhere.
+	// responses; of a replicate provider, predictions or cog. Key api. Defaults to chat for openai, to predictions for
+	// replicate, to empty elsewhere.
 	API string
 
 	// Options are sent with every call (temperature and the like), in JSON's

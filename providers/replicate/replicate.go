@@ -35,8 +35,12 @@ import (
 // Type is the name of this provider type in the configuration.
 const Type = "replicate"
 
-// apiCog is the value of the setting api for a server built with Cog.
-const apiCog = "cog"
+// Values of the setting api: Replicate's own, which is meant without one, too, and
+// a server built with Cog.
+const (
+	apiPredictions = "predictions"
+	apiCog         = "cog"
+)
 
 type provider struct {
 	config  providers.Config
@@ -61,8 +65,8 @@ func New(c providers.Config) (providers.Provider, error) {
 	switch {
 	case c.API == apiCog:
 		return cog{p}, nil
-	case c.API != "":
-		return nil, fmt.Errorf("api: %q is unknown; known is cog, and nothing for Replicate's own", c.API)
+	case c.API != "" && c.API != apiPredictions:
+		return nil, fmt.Errorf("api: %q is unknown; known are %s and %s", c.API, apiPredictions, apiCog)
 	case c.Model == "":
 		return nil, errors.New("model is missing")
 	}
