@@ -111,6 +111,10 @@ func (c checker) providerTimes(at string, p Provider, lease time.Duration) {
 			c.add(window, "missing", "say for how long the provider dedupes, such as 24h")
 		}
 		c.duration(window, p.IdempotentCreate.Window)
+		if p.Callback {
+			c.add(child(at, "idempotent_create"), "does not go with callback",
+				"a repeated create must be the same to the byte, and a callback URL is made once; choose one", child(at, "callback"))
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func TestEveryKey(t *testing.T) {
 				ResultPath: "data.ticket", ErrorPath: "/fault/text", Options: map[string]any{"duplex": true},
 				Breaker: &Breaker{Failures: 3, OpenFor: 20 * time.Second},
 				Timeout: 10 * time.Second, Deadline: time.Minute, Concurrency: 10,
-				SettlesAfter: 15 * time.Minute, IdempotentCreate: &IdempotentCreate{Window: 24 * time.Hour},
+				SettlesAfter: 15 * time.Minute,
 			},
 			"gpt": {
 				Type: "openai", BaseURL: "https://ai.example.com/v1", APIKey: "123", Model: "large", API: "chat",
@@ -53,7 +53,7 @@ func TestEveryKey(t *testing.T) {
 				Timeout: time.Minute, Deadline: 10 * time.Minute, Concurrency: 10,
 			},
 			"cog": {
-				Type: "replicate", API: "predictions", BaseURL: "http://cog:5000", Model: "m",
+				Type: "replicate", API: "predictions", BaseURL: "http://cog:5000", Model: "m", IdempotentCreate: &IdempotentCreate{Window: 24 * time.Hour},
 				Timeout: time.Minute, Deadline: 10 * time.Minute, Concurrency: 10,
 			},
 			"answers": {

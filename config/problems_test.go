@@ -254,3 +254,16 @@ func requireOne(t *testing.T, want string, err error) {
 	require.Equal(t, want, got[0])
 	require.NotContains(t, got[0], "secret", "values of variables are not repeated")
 }
+
+// A repeated create must be the same to the byte (I2).
+func TestRepeatDoesNotGoWithCallback(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("x.yaml", []byte(`
+server: {public_url: "https://jobs.example.com"}
+providers:
+  a: {type: http, url: "http://h:1", callback: true, idempotent_create: {window: 1h}}
+routes: {r: {providers: [a]}}
+`), nil)
+	requireOne(t, "providers.a.idempotent_create: does not go with callback; a repeated create must be the same to the byte, "+
+		"and a callback URL is made once; choose one", err)
+}

@@ -51,6 +51,7 @@ func (c *call) follow(ctx context.Context, accepted providers.Outcome, callback 
 		})
 		switch found.Kind {
 		case providers.Succeeded, providers.Failed:
+			found.Evidence = accepted.Evidence // of the create; a look-up has none
 			return found
 		case providers.Accepted:
 			now := time.Now()

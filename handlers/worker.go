@@ -143,6 +143,7 @@ func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
 // attempt claims and, having claimed, calls and reports.
 func (w *Worker) attempt(ctx context.Context, provider Provider, wake tasks.Wake) {
 	c := newCall(w, provider, wake)
+	defer c.cancel()
 	if !w.enter(c) {
 		return
 	}

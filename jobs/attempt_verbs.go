@@ -25,7 +25,7 @@ func (s *Store) Beat(ctx context.Context, c *Claim, sentAgo time.Duration) (bool
 func (s *Store) Accept(ctx context.Context, c *Claim, handle, actor string) error {
 	a, err := s.run(ctx, verb{script: lua.Accept, jobID: c.JobID, actor: actor, args: []any{c.Attempt, c.Token, handle}})
 	if err == nil && a.word != lua.HandleSet {
-		return fmt.Errorf("attempt %s was claimed by another worker", AttemptID(c.JobID, c.Attempt))
+		return &NotClaimed{Why: string(a.word), Detail: "the attempt is not this claim's any more"}
 	}
 	return err
 }

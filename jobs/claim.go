@@ -84,11 +84,12 @@ func (s *Store) claimReplicated(ctx context.Context, v verb, r ClaimRequest) (*C
 	}
 	conn := master.Conn()
 	defer func() { _ = conn.Close() }()
+	known := s.known(keys[0])
 	raw, err := v.script.Run(ctx, conn, keys, s.argv(v)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("claiming %s: %w", AttemptID(r.JobID, r.Attempt), err)
 	}
-	a, err := s.read(v.jobID, keys, raw)
+	a, err := s.read(ctx, v.jobID, keys, known, raw)
 	if err != nil {
 		return nil, err
 	}

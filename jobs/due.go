@@ -45,7 +45,8 @@ func (d Due) Attempt() int {
 // takeMost bounds what one sweep takes of one partition.
 const takeMost = 100
 
-// Overdue tells which partitions have something due, in one round trip.
+// Overdue tells which partitions have something due, in one round trip. With an
+// error those that could be read are told all the same.
 func (s *Store) Overdue(ctx context.Context) ([]int, error) {
 	pipe := s.rdb.Pipeline()
 	clock := pipe.Time(ctx)
@@ -53,17 +54,47 @@ func (s *Store) Overdue(ctx context.Context) ([]int, error) {
 	for p := range partition(Partitions) {
 		first[p] = pipe.ZRangeWithScores(ctx, p.due(), 0, 0)
 	}
-	if _, err := pipe.Exec(ctx); err != nil {
-		return nil, fmt.Errorf("reading what is due: %w", err)
+	_, err := pipe.Exec(ctx)
+	if err != nil {
+		err = fmt.Errorf("reading what is due: %w", err)
 	}
-	now := float64(clock.Val().UnixMilli())
+	now := clock.Val()
+	if now.IsZero() {
+		now = time.Now() // a look too early or late: the scripts go by their own clock
+	}
 	var overdue []int
 	for p, command := range first {
-		if entries := command.Val(); len(entries) > 0 && entries[0].Score <= now {
+		if entries := command.Val(); len(entries) > 0 && entries[0].Score <= float64(now.UnixMilli()) {
 			overdue = append(overdue, p)
 		}
 	}
-	return overdue, nil
+	return overdue, err
+}
+
+// Now is the time by the store's clock.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	now, err := s.rdb.Time(ctx).Result()
+	if err != nil {
+		return time.Time{}, fmt.Errorf("asking the store for the time: %w", err)
+	}
+	return now, nil
+}
+
+// Postpone lets an entry come up again after a while; one that is gone stays gone.
+func (s *Store) Postpone(ctx context.Context, d Due, wait time.Duration) error {
+	p, ok := partitionOfID(d.JobID)
+	if !ok {
+		return nil
+	}
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	entry := redis.Z{Score: float64(now.Add(wait).UnixMilli()), Member: d.Kind + ":" + d.JobID + ":" + d.Last}
+	if err := s.rdb.ZAddXX(ctx, partition(p).due(), entry).Err(); err != nil {
+		return fmt.Errorf("postponing an entry of job %s: %w", d.JobID, err)
+	}
+	return nil
 }
 
 // Patience is told of every sweep and tells for how long nobody may be suspected

@@ -236,7 +236,7 @@ func (r *record) finalize(c command, a *attempt, now int64) (said, bool) {
 	if r.winner == c.attempt && r.rest["result"] == c.result {
 		return ok("won"), false
 	}
-	a.rest["effect"] = "done"
+	a.rest["effect"] = "done" // also of a closed one: it rises
 	if !r.entitled(a, c.fence) {
 		return r.late(c, a, hash(c.result), len(c.result), now)
 	}
@@ -290,7 +290,9 @@ func (r *record) fail(c command, a *attempt, now int64) (said, bool) {
 	if a.state == "failed" && a.rest["reason"] == c.reason {
 		return ok("failed"), false
 	}
-	a.rest["effect"] = "none"
+	if a.state == "starting" || a.state == "running" || a.state == "unknown" {
+		a.rest["effect"] = "none"
+	}
 	if !r.entitled(a, c.fence) {
 		return r.late(c, a, hash(c.message), len(c.message), now)
 	}

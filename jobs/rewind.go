@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -65,61 +64,88 @@ func (k *Clockwork) saw(p partition, seq int64) {
 // OnConnect is for go-redis's options. An error keeps the connection from being
 // used.
 func (k *Clockwork) OnConnect(ctx context.Context, conn *redis.Conn) error {
-	info, err := conn.Info(ctx, "server").Result()
+	return k.meet(ctx, conn, false)
+}
+
+// meet compares once with every server this process has not met. What is no master
+// carries no verb and is not judged: a replica that is promoted is another server,
+// by its replication id.
+func (k *Clockwork) meet(ctx context.Context, conn *redis.Conn, lower bool) error {
+	info, err := conn.Info(ctx).Result()
 	if err != nil {
-		return fmt.Errorf("learning the run id: %w", err)
+		return fmt.Errorf("learning who the server is: %w", err)
 	}
-	id := runID(info)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if id == "" || k.seen[id] {
+	if infoValue(info, "redis_mode") == "sentinel" || infoValue(info, "role") == "slave" {
 		return nil
 	}
-	if err := k.compare(ctx, conn, id); err != nil {
+	id := infoValue(info, "run_id") + "." + infoValue(info, "master_replid")
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.seen[id] && !lower {
+		return nil
+	}
+	if err := k.compare(ctx, conn, id, lower); err != nil {
 		return err
 	}
-	if len(k.seen) > 0 {
+	if len(k.seen) > 0 || lower {
 		k.calmUntil = time.Now().Add(calmTime)
 	}
 	k.seen[id] = true
 	return nil
 }
 
-func (k *Clockwork) compare(ctx context.Context, conn *redis.Conn, id string) error {
+func (k *Clockwork) compare(ctx context.Context, conn *redis.Conn, id string, lower bool) error {
+	if err := lua.Rewind.Load(ctx, conn).Err(); err != nil {
+		return fmt.Errorf("loading the script that compares: %w", err)
+	}
+	var known [Partitions]int64
+	var answers [Partitions]*redis.Cmd
+	pipe := conn.Pipeline()
 	for p := range partition(Partitions) {
-		known := k.known[p].Load()
-		if known == 0 {
-			continue
-		}
-		found, err := conn.Get(ctx, p.seq()).Int64()
-		switch {
-		case elsewhere(err):
-			continue // another node of the Cluster has it
-		case err != nil && !errors.Is(err, redis.Nil):
-			return fmt.Errorf("reading seq of partition %d: %w", p, err)
-		case found >= known:
-			continue
-		}
-		if err := k.rewind(ctx, conn, id, p, known, found); err != nil {
+		known[p] = k.known[p].Load()
+		keys := []string{p.seq(), p.seq(), p.seq(), p.due(), p.seq()}
+		answers[p] = lua.Rewind.EvalSha(ctx, pipe, keys, "", "clockwork", 0, 0, known[p], int64(rewindJump), id, boolArg(lower))
+	}
+	_, _ = pipe.Exec(ctx) // judged one by one
+	for p := range partition(Partitions) {
+		if err := k.judge(p, id, known[p], answers[p]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (k *Clockwork) rewind(ctx context.Context, conn *redis.Conn, id string, p partition, known, found int64) error {
-	keys := []string{p.seq(), p.seq(), p.seq(), p.due(), p.seq()}
-	argv := []any{"", "clockwork", 0, 0, known, int64(rewindJump)}
-	answer, err := lua.Rewind.Eval(ctx, conn, keys, argv...).StringSlice()
-	if err != nil {
-		return fmt.Errorf("dealing with partition %d, which went back in time: %w", p, err)
+// judge reads what a partition answered.
+func (k *Clockwork) judge(p partition, id string, known int64, answer *redis.Cmd) error {
+	fields, err := answer.StringSlice()
+	switch {
+	case elsewhere(err):
+		return nil // another node of the Cluster has it
+	case err != nil:
+		return fmt.Errorf("comparing partition %d: %w", p, err)
+	case len(fields) != 4:
+		return nil // nothing was lost, or another process has dealt with it
 	}
-	if len(answer) != 3 {
-		return nil // another process has dealt with it
-	}
-	k.saw(p, known+rewindJump)
-	k.notice(Rewound{Partition: int(p), RunID: id, Known: known, Found: found, Suspected: int(num(answer[1]))})
+	k.notice(Rewound{Partition: int(p), RunID: id, Known: known, Found: num(fields[3]), Suspected: int(num(fields[1]))})
 	return nil
+}
+
+// before is the highest seq known of the partition of a key, read before a verb is
+// sent: an answer below it comes from a store that went back without a new
+// connection.
+func (k *Clockwork) before(key string) int64 {
+	p, ok := partitionOfKey(key)
+	if !ok {
+		return 0
+	}
+	return k.known[p].Load()
+}
+
+func boolArg(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // calm waits out the time after a server was met that was not met before, in
@@ -148,10 +174,10 @@ func elsewhere(err error) bool {
 		redis.HasErrorPrefix(err, "CLUSTERDOWN"))
 }
 
-func runID(info string) string {
+func infoValue(info, name string) string {
 	for line := range strings.Lines(info) {
-		if id, ok := strings.CutPrefix(line, "run_id:"); ok {
-			return strings.TrimSpace(id)
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
 		}
 	}
 	return ""

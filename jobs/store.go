@@ -90,19 +90,46 @@ func (s *Store) run(ctx context.Context, v verb) (*answer, error) {
 }
 
 func (s *Store) runOn(ctx context.Context, v verb, keys []string) (*answer, error) {
+	known := s.known(keys[0])
 	raw, err := v.script.Run(ctx, s.rdb, keys, s.argv(v)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("running a script on job %s: %w", v.jobID, err)
 	}
-	return s.read(v.jobID, keys, raw)
+	return s.read(ctx, v.jobID, keys, known, raw)
 }
 
+// known is the highest seq this process has been given by the partition of a key.
+func (s *Store) known(key string) int64 {
+	if s.options.Clockwork == nil {
+		return 0
+	}
+	return s.options.Clockwork.before(key)
+}
+
+// errWentBack is answered for a verb whose answer shows that the store lost what it
+// had acknowledged. The verb may have been done; nothing is to be made of it.
+var errWentBack = errors.New("the store went back in time")
+
 // read keeps the seq of an answer before anything is made of it.
-func (s *Store) read(jobID string, keys []string, raw []any) (*answer, error) {
+func (s *Store) read(ctx context.Context, jobID string, keys []string, known int64, raw []any) (*answer, error) {
 	if p, ok := partitionOfKey(keys[0]); ok && s.options.Clockwork != nil && len(raw) > 1 {
+		if num(raw[1]) < known {
+			return nil, errors.Join(errWentBack, s.meetAgain(ctx, keys[0]))
+		}
 		s.options.Clockwork.saw(p, num(raw[1]))
 	}
 	return readAnswer(jobID, raw)
+}
+
+// meetAgain compares with the server that has a key, though it was met before.
+func (s *Store) meetAgain(ctx context.Context, key string) error {
+	master, err := s.master(ctx, key)
+	if err != nil {
+		return err
+	}
+	conn := master.Conn()
+	defer func() { _ = conn.Close() }()
+	return s.options.Clockwork.meet(ctx, conn, true)
 }
 
 // argv puts what every verb is given in front of its own arguments (lua/record.lua).

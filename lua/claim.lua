@@ -23,7 +23,11 @@ local function claimed(fence)
   return reply('claimed', '', '', text(fence), values[1], values[2], text(try), values[3], values[4] or '')
 end
 
-if a.state == 'running' and a.token == token then return claimed(a.fence) end
+if a.state == 'running' and a.token == token then
+  -- Written again, for a WAIT that follows waits for what its own connection wrote.
+  redis.call('HSET', ATTEMPTS, n .. '.token', token)
+  return claimed(a.fence)
+end
 if a.state ~= 'starting' or a.provider ~= ARGV[9] or is_ended(job.state) then return reply('not_starting', a.state) end
 
 if past_start() then return expire_start(n, 'claim') end

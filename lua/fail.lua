@@ -26,7 +26,7 @@ if answer then return reply(answer, detail) end
 -- The same definite no, heard of a second time by another way, is no news.
 if a.state == 'failed' and a.reason == reason then return reply('failed') end
 
-observe(n, ARGV[11], ARGV[12], ARGV[13])
+observe(a, ARGV[11], ARGV[12], ARGV[13])
 if not entitled(a, fence) then return late(a, ARGV[15], ARGV[16]) end
 
 move_attempt(n, 'failed')

@@ -23,7 +23,6 @@ if answer then return reply(answer, detail) end
 -- The winner's own bytes, heard of a second time by another way, are no news.
 if job.completed_by == text(n) and redis.call('HGET', JOB, 'result_sha256') == sha256 then return reply('won') end
 
-observe(n, ARGV[10], ARGV[12], ARGV[13])
-set_attempt_given(n, 'usage', ARGV[11])
+observe(a, ARGV[10], ARGV[12], ARGV[13], ARGV[11])
 if entitled(a, fence) then return win(a, 'finalize', result, sha256) end
 return late(a, sha256, bytes)

@@ -16,11 +16,17 @@ local function why_late(a)
   return 'version_moved'
 end
 
--- observe keeps what was seen of the call itself, whatever became of it.
-local function observe(n, effect, evidence, sent_ago)
-  set_attempt_given(n, 'effect', effect)
-  set_attempt_given(n, 'evidence', evidence)
-  if given(sent_ago) then set_attempt(n, 'sent', now - tonumber(sent_ago)) end
+-- observe keeps what was seen of the call itself. Of a closed attempt only the
+-- effect may still change, and only to done.
+local function observe(a, effect, evidence, sent_ago, usage)
+  if not is_open(a.state) then
+    if effect == 'done' then set_attempt(a.number, 'effect', effect) end
+    return
+  end
+  set_attempt_given(a.number, 'effect', effect)
+  set_attempt_given(a.number, 'evidence', evidence)
+  set_attempt_given(a.number, 'usage', usage)
+  if given(sent_ago) then set_attempt(a.number, 'sent', now - tonumber(sent_ago)) end
 end
 
 -- late records an outcome that has no say any more: its digest, size, time and

@@ -1,18 +1,35 @@
 -- include: settle
--- rewind deals with a partition whose store went back in time (design §3). Every
--- attempt that is starting or running may have been called in the future that
--- was lost: all become unknown, in this one script, before any other verb runs.
+-- rewind is asked by every process that meets a server it has not met before, and
+-- deals with a partition that went back in time (design §3). Every attempt that is
+-- starting or running may have been called in the future that was lost: all become
+-- unknown, in this one script, before any other verb of the process runs.
+--
+-- The first to meet a server writes down the seq it began with, so that what others
+-- write meanwhile does not hide from the rest that something was lost.
 --
 -- KEYS 1 to 3 are not used here; the jobs are found through the state indexes.
--- ARGV 5 the highest seq the process was given before
+-- ARGV 5 the highest seq the process was given before; 0: none
 --      6 how far seq jumps, so that this is done once, whoever notices
+--      7 id of the server as it is now
+--      8 seen: 1 when the process was just answered a lower seq than it knows
 --
--- Answers {not_lower} | {rewound, attempts made unknown, jobs looked at}.
+-- Answers {not_lower, seq begun with} | {rewound, attempts made unknown, jobs looked
+-- at, seq begun with}.
 
-local known, jump = tonumber(ARGV[5]), tonumber(ARGV[6])
+local known, jump, server, seen = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7], ARGV[8] == '1'
+local BASE = PREFIX .. 'base'
 
-if tonumber(redis.call('GET', SEQ) or '0') >= known then return { 'not_lower' } end
-redis.call('SET', SEQ, text(known + jump))
+local seq = tonumber(redis.call('GET', SEQ) or '0')
+local met, base = string.match(redis.call('GET', BASE) or '', '^(%S+) (%d+)$')
+base = tonumber(base)
+if met ~= server then
+  base = seq
+  redis.call('SET', BASE, server .. ' ' .. text(base))
+end
+if seen then base = math.min(base, seq) end
+if known <= base then return { 'not_lower', text(base) } end
+redis.call('SET', SEQ, text(math.max(seq, known) + jump))
+redis.call('SET', BASE, server .. ' ' .. text(math.max(seq, known) + jump))
 redis.call('INCR', PREFIX .. 'epoch')
 
 local suspected, looked = 0, 0
@@ -45,4 +62,4 @@ for _, state in ipairs({ 'queued', 'running' }) do
     end
   end
 end
-return { 'rewound', text(suspected), text(looked) }
+return { 'rewound', text(suspected), text(looked), text(base) }

@@ -23,7 +23,7 @@ local TURN = 5000 -- ms until an entry comes up again
 local KINDS = {
   wake = { counter = 'wakes', state = 'starting', first = 30000, most = 600000 },
   lookup = { counter = 'lookups', state = 'unknown', first = 2000, most = 300000, next = 'lookup_at' },
-  cancel = { counter = 'cancels', first = 5000, most = 60000, tries = 5 },
+  cancel = { counter = 'cancels', first = 5000, most = 60000, tries = 20 },
 }
 
 -- again counts and tells the tries and the wait; nil when the entry is of no use

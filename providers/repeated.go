@@ -1,14 +1,11 @@
 package providers
 
-import "net/http"
-
 // Repeated judges the outcome of a create that was sent again, under the same
 // key, to a provider that declares it dedupes. Only what the provider says about
-// the work itself counts: the result, that the work failed, or that this very
-// request cannot be done, which it would have said the first time as well. That
-// the repetition did not get through or came while the first is at work (409,
-// 425), or that since then the credentials, the credit or the address have
-// changed, says nothing about the first.
+// the work itself counts: the result, or that the work failed. Any other no is
+// about the repetition: that it did not get through, came while the first is at
+// work (409, 425), or is taken for another request under a used key (400, 422)
+// because an option has changed since. It says nothing about the first.
 func Repeated(o Outcome) Outcome {
 	if settles(o) {
 		return o
@@ -28,18 +25,6 @@ func settles(o Outcome) bool {
 	}
 	switch o.Reason {
 	case ReasonFailedAtProvider, ReasonRefused, ReasonResultTooLarge, ReasonResultGone:
-		return true
-	case ReasonRejected:
-		return aboutTheRequest(o.Evidence.Status)
-	}
-	return false
-}
-
-// aboutTheRequest tells whether a status speaks of what the request holds, which
-// is the same every time it is sent.
-func aboutTheRequest(status int) bool {
-	switch status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		return true
 	}
 	return false

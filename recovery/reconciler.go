@@ -34,6 +34,21 @@ func (p Provider) Answerable() bool {
 	return lookup || p.Window > 0
 }
 
+// absenceProves tells whether an attempt that the provider does not know, asked at
+// now, never reached it: only after the time in which its call could leave, and not
+// when the provider has been heard to know it.
+func (p Provider) absenceProves(a *jobs.Attempt, now time.Time) bool {
+	heard := a.Handle != "" || a.Lookup != nil && a.Lookup.Said == saidRunning
+	until := a.Deadline.Go()
+	if a.Deadline.IsZero() { // made unknown by a rewound store that does not know its claim
+		until = a.UnknownAt.Go().Add(p.Deadline)
+	}
+	return p.AbsentProves && !heard && now.After(until)
+}
+
+// saidRunning is what is noted of a look-up that found the provider at it.
+const saidRunning = "running"
+
 // Waker wakes attempts; package tasks has it.
 type Waker interface {
 	Wake(ctx context.Context, w jobs.Wake)
@@ -53,8 +68,8 @@ type Reconciler struct {
 	Log     *slog.Logger
 
 	asking sync.WaitGroup
-	once   sync.Once
-	turns  chan struct{}
+	mu     sync.Mutex
+	turns  map[string]chan struct{} // by kind and provider, so that one that hangs holds up no other
 }
 
 // reconciler is the actor of what was learnt by asking.
@@ -64,20 +79,21 @@ const reconciler = "reconciler"
 const (
 	askAtOnce = 16
 	askTime   = 30 * time.Second
+	noTurn    = time.Second // until an entry that found no turn comes up again
 )
 
-// start runs ask in the background, at most askAtOnce at a time: a provider that
-// does not answer must not hold up the sweep. Without a free turn nothing is
-// done; the entry comes up again.
-func (r *Reconciler) start(ctx context.Context, d jobs.Due, ask func(context.Context, jobs.Due) error) {
-	r.once.Do(func() { r.turns = make(chan struct{}, askAtOnce) })
+// start runs ask in the background, at most askAtOnce at a time of one provider and
+// kind: a provider that does not answer must hold up neither the sweep nor the
+// others. Without a free turn the entry comes up again soon.
+func (r *Reconciler) start(ctx context.Context, d jobs.Due, ask func(context.Context, jobs.Due) error) error {
+	turns := r.turnsOf(d.Kind + " " + d.Provider)
 	select {
-	case r.turns <- struct{}{}:
+	case turns <- struct{}{}:
 	default:
-		return
+		return r.Store.Postpone(ctx, d, noTurn)
 	}
 	r.asking.Go(func() {
-		defer func() { <-r.turns }()
+		defer func() { <-turns }()
 		ctx, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
 		if err := ask(ctx, d); err != nil && ctx.Err() == nil {
@@ -85,6 +101,19 @@ func (r *Reconciler) start(ctx context.Context, d jobs.Due, ask func(context.Con
 				"kind", d.Kind, "job", d.JobID, "attempt", d.Attempt(), "provider", d.Provider, "error", err)
 		}
 	})
+	return nil
+}
+
+func (r *Reconciler) turnsOf(name string) chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.turns == nil {
+		r.turns = map[string]chan struct{}{}
+	}
+	if r.turns[name] == nil {
+		r.turns[name] = make(chan struct{}, askAtOnce)
+	}
+	return r.turns[name]
 }
 
 // Wait waits for the questions under way.
@@ -93,8 +122,8 @@ func (r *Reconciler) Wait() { r.asking.Wait() }
 // lookup asks what became of an unknown attempt.
 func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	provider, ok := r.Providers[d.Provider]
-	if !ok || !provider.Answerable() && provider.SettlesAfter == 0 {
-		return r.Store.Forget(ctx, d)
+	if !ok {
+		return nil // a worker with a newer configuration may know it
 	}
 	job, attempt, err := r.read(ctx, d)
 	if err != nil {
@@ -105,14 +134,18 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	}
 	// An attempt that a rewound store made unknown was given no reminder to settle
 	// it: the script that did it knows no configuration.
-	if provider.SettlesAfter > 0 && time.Since(attempt.UnknownAt.Go()) > provider.SettlesAfter {
+	now, err := r.Store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if provider.SettlesAfter > 0 && now.Sub(attempt.UnknownAt.Go()) > provider.SettlesAfter {
 		return r.settle(ctx, d)
 	}
 	if !provider.Answerable() {
 		return nil
 	}
 	outcome := r.ask(ctx, provider, job, attempt)
-	if outcome.Reason == providers.ReasonLookupAbsent && provider.AbsentProves && time.Now().After(attempt.Deadline.Go()) {
+	if outcome.Reason == providers.ReasonLookupAbsent && provider.absenceProves(attempt, now) {
 		outcome = providers.NeverArrived()
 	}
 	_, err = r.apply(ctx, job, attempt, outcome, reconciler)
@@ -140,14 +173,9 @@ func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs
 			JobID: job.ID, AttemptID: a.ID, Handle: a.Handle, ClaimedAt: created(p, a),
 		})
 	}
-	within := func() error {
-		if time.Now().After(created(p, a).Add(p.Window)) {
-			return providers.ErrNotEntitled
-		}
-		return nil
-	}
+	within := func() error { return r.mayRepeat(ctx, p, job.ID, a) }
 	if within() != nil {
-		return providers.LookupFailed("the time in which the provider dedupes is over")
+		return providers.LookupFailed("the time in which the provider dedupes is over, or the attempt is settled")
 	}
 	input, params := job.Input, job.Params
 	if r.Prepare != nil {
@@ -160,6 +188,30 @@ func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs
 		JobID: job.ID, AttemptID: a.ID, Try: tryOf(job, a), Input: input, Params: params,
 		NotAfter: created(p, a).Add(p.Window), Wire: providers.NewWire(within),
 	}))
+}
+
+// entitleTime bounds the question whether a repetition may leave.
+const entitleTime = 2 * time.Second
+
+// mayRepeat is asked right before the first byte of a repetition leaves: the window
+// is open, by the clock of the store, and the attempt has not been settled while the
+// connection was made (I2).
+func (r *Reconciler) mayRepeat(ctx context.Context, p Provider, jobID string, a *jobs.Attempt) error {
+	ctx, cancel := context.WithTimeout(ctx, entitleTime)
+	defer cancel()
+	now, err := r.Store.Now(ctx)
+	if err != nil {
+		return errors.Join(providers.ErrNotEntitled, err)
+	}
+	job, err := r.Store.Get(ctx, jobID)
+	if err != nil {
+		return errors.Join(providers.ErrNotEntitled, err)
+	}
+	seen := job.Attempt(a.Number)
+	if now.After(created(p, a).Add(p.Window)) || seen == nil || seen.State != jobs.AttemptUnknown {
+		return providers.ErrNotEntitled
+	}
+	return nil
 }
 
 // created is the earliest moment the create can have left: its claim.
@@ -202,7 +254,7 @@ func (r *Reconciler) apply(
 			reported, err = r.Store.Fail(ctx, ending, failure)
 		}
 	case providers.Accepted:
-		return jobs.Reported{State: job.State}, r.Store.Look(ctx, job.ID, a.Number, "running")
+		return jobs.Reported{State: job.State}, r.Store.Look(ctx, job.ID, a.Number, saidRunning)
 	default:
 		return jobs.Reported{State: job.State}, r.Store.Look(ctx, job.ID, a.Number, o.Reason+": "+o.Message)
 	}
@@ -264,7 +316,11 @@ func (r *Reconciler) cancel(ctx context.Context, d jobs.Due) error {
 	if err != nil {
 		return err
 	}
-	canceler, ok := r.Providers[d.Provider].Provider.(providers.Canceler)
+	provider, known := r.Providers[d.Provider]
+	if !known && attempt != nil {
+		return nil // a worker with a newer configuration may know it
+	}
+	canceler, ok := provider.Provider.(providers.Canceler)
 	if !ok || attempt == nil {
 		return r.Store.Forget(ctx, d)
 	}

@@ -36,7 +36,8 @@ type Options struct {
 // what is stored.
 type Sweeper struct {
 	options Options
-	patient bool // the store was away: nobody is suspected yet
+	patient bool      // the store was away: nobody is suspected yet
+	told    time.Time // when the store was last told that we sweep
 }
 
 // NewSweeper returns a Sweeper; Run runs it.
@@ -69,25 +70,48 @@ func (s *Sweeper) Run(ctx context.Context) {
 
 // Sweep deals once with what is overdue now.
 func (s *Sweeper) Sweep(ctx context.Context) error {
-	overdue, err := s.options.Store.Overdue(ctx)
-	if err != nil {
-		return err
-	}
-	patience, err := s.options.Store.Patience(ctx, s.options.Every+s.options.Beat)
-	if err != nil {
-		return err
-	}
-	s.patient = patience > 0
-	for _, p := range overdue {
-		due, err := s.options.Store.Take(ctx, p)
-		if err != nil {
+	overdue, unread := s.options.Store.Overdue(ctx)
+	if unread == nil { // else the gap goes on for what could not be read
+		if err := s.patience(ctx); err != nil {
 			return err
 		}
-		for _, d := range due {
-			if err := s.deal(ctx, d); err != nil {
-				s.options.Log.WarnContext(ctx, "overdue entry not dealt with; it comes up again",
-					"kind", d.Kind, "job", d.JobID, "error", err)
+	}
+	for _, p := range overdue {
+		if err := s.partition(ctx, p); err != nil {
+			unread = errors.Join(unread, err)
+			continue
+		}
+		// A long sweep is not a gap.
+		if unread == nil && time.Since(s.told) > s.options.Every {
+			if err := s.patience(ctx); err != nil {
+				return err
 			}
+		}
+	}
+	return unread
+}
+
+// patience tells the others that somebody sweeps, and learns whether anybody may be
+// suspected yet.
+func (s *Sweeper) patience(ctx context.Context) error {
+	left, err := s.options.Store.Patience(ctx, s.options.Every+s.options.Beat)
+	if err != nil {
+		return err
+	}
+	s.patient, s.told = left > 0, time.Now()
+	return nil
+}
+
+// partition deals with what is overdue in one.
+func (s *Sweeper) partition(ctx context.Context, p int) error {
+	due, err := s.options.Store.Take(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, d := range due {
+		if err := s.deal(ctx, d); err != nil {
+			s.options.Log.WarnContext(ctx, "overdue entry not dealt with; it comes up again",
+				"kind", d.Kind, "job", d.JobID, "error", err)
 		}
 	}
 	return nil
@@ -108,9 +132,9 @@ func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
 	case jobs.DueRace:
 		return s.race(ctx, d)
 	case jobs.DueLookup:
-		s.options.Reconciler.start(ctx, d, s.options.Reconciler.lookup)
+		return s.options.Reconciler.start(ctx, d, s.options.Reconciler.lookup)
 	case jobs.DueCancel:
-		s.options.Reconciler.start(ctx, d, s.options.Reconciler.cancel)
+		return s.options.Reconciler.start(ctx, d, s.options.Reconciler.cancel)
 	case jobs.DueSettle:
 		return s.options.Reconciler.settle(ctx, d)
 	}

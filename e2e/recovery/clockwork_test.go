@@ -124,3 +124,47 @@ func TestClockwork_LostAttemptStillSettles(t *testing.T) {
 	require.Empty(t, reported.Late)
 	require.Equal(t, jobs.Succeeded, reported.State)
 }
+
+// What others write to the store that went back does not hide from the one who
+// knows more that something was lost.
+func TestClockwork_WritesMeanwhileHideNothing(t *testing.T) {
+	needs(t)
+	s := newServer(t)
+	knows, other := s.witness(), s.witness()
+	kept := knows.submit(t, "kept")
+	older := s.remember()
+	require.NoError(t, knows.claim(t.Context(), kept))
+	s.goBack(older)
+
+	for range 5 { // the seq of the partition is higher than ever
+		require.NoError(t, other.Note(t.Context(), kept, 1, "seen", "by another"))
+	}
+	require.Empty(t, other.seen())
+	require.NoError(t, knows.rdb.Ping(t.Context()).Err())
+	require.Len(t, knows.seen(), 1)
+	job, err := knows.Get(t.Context(), kept)
+	require.NoError(t, err)
+	require.Equal(t, jobs.Unknown, job.State)
+}
+
+// An answer lower than what is known is noticed without a new connection, and the
+// verb that got it counts for nothing.
+func TestClockwork_ALowerAnswerIsNoticed(t *testing.T) {
+	needs(t)
+	s := newServer(t)
+	w := s.witness()
+	id := w.submit(t, "kept")
+	for range 3 {
+		require.NoError(t, w.Note(t.Context(), id, 1, "seen", "again"))
+	}
+	seq, err := w.rdb.Keys(t.Context(), "oj:{*}:seq").Result()
+	require.NoError(t, err)
+	require.Len(t, seq, 1)
+	require.NoError(t, w.rdb.Set(t.Context(), seq[0], 0, 0).Err())
+
+	require.Error(t, w.claim(t.Context(), id), "a claim of a store that went back lets no call leave")
+	require.Len(t, w.seen(), 1)
+	job, err := w.Get(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, "store_rewound", job.Attempts[0].Reason)
+}
