@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -29,31 +30,16 @@ var errNotDurable = errors.New("this Redis does not keep the promises")
 // that evicts is refused, for it forgets keys of open jobs; a class weaker than
 // asked for, too. It returns the weakest class found.
 func checkStore(ctx context.Context, rdb redis.UniversalClient, want config.Redis) (Durability, error) {
+	nodes, err := masters(ctx, rdb)
 	weakest := Fsync
-	check := func(ctx context.Context, node redis.UniversalClient) error {
-		found, err := checkNode(ctx, node)
-		if err == nil && rank(found) < rank(weakest) {
+	for _, node := range nodes {
+		var found Durability
+		if found, err = checkNode(ctx, node); err != nil {
+			break
+		}
+		if rank(found) < rank(weakest) {
 			weakest = found
 		}
-		return err
-	}
-	var err error
-	if cluster, ok := rdb.(*redis.ClusterClient); ok {
-		// One at a time: weakest is not guarded.
-		var nodes []*redis.Client
-		if err := cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
-			nodes = append(nodes, node)
-			return nil
-		}); err != nil {
-			return "", fmt.Errorf("looking at the Cluster: %w", err)
-		}
-		for _, node := range nodes {
-			if err = check(ctx, node); err != nil {
-				break
-			}
-		}
-	} else {
-		err = check(ctx, rdb)
 	}
 	if err != nil {
 		return "", err
@@ -63,6 +49,26 @@ func checkStore(ctx context.Context, rdb redis.UniversalClient, want config.Redi
 			"set appendonly yes and appendfsync always, or ask for any", errNotDurable, weakest)
 	}
 	return weakest, nil
+}
+
+// masters are the servers that take writes.
+func masters(ctx context.Context, rdb redis.UniversalClient) ([]redis.UniversalClient, error) {
+	cluster, ok := rdb.(*redis.ClusterClient)
+	if !ok {
+		return []redis.UniversalClient{rdb}, nil
+	}
+	var mu sync.Mutex // they are visited at once
+	var nodes []redis.UniversalClient
+	err := cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		nodes = append(nodes, node)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking at the Cluster: %w", err)
+	}
+	return nodes, nil
 }
 
 func rank(d Durability) int {

@@ -61,7 +61,7 @@ var shared struct {
 // or fails where ONEJOB_REQUIRE_REDIS is set, as `make test` does.
 func Real(t testing.TB) *redis.Client {
 	t.Helper()
-	requireBinary(t)
+	Require(t)
 	shared.once.Do(func() { shared.addr, shared.err = startShared() })
 	require.NoError(t, shared.err, "starting redis-server")
 	db := shared.next.Add(1)
@@ -69,7 +69,9 @@ func Real(t testing.TB) *redis.Client {
 	return client(t, &redis.Options{Addr: shared.addr, DB: int(db)})
 }
 
-func requireBinary(t testing.TB) {
+// Require skips the test where redis-server is not on the machine, or fails it where
+// ONEJOB_REQUIRE_REDIS is set.
+func Require(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err == nil {
 		return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -29,7 +28,7 @@ type deaf struct{}
 
 func (deaf) Wake(context.Context, jobs.Wake) {}
 
-var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+var quiet = slog.New(slog.DiscardHandler)
 
 // each calls do for 0 to n-1, a few at a time, and wants no error.
 func each(t *testing.T, n int, do func(i int) error) {

@@ -1,0 +1,192 @@
+// Package cluster runs onejob on a Redis Cluster of three masters, started from
+// redis-server alone.
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"onejob/app"
+	"onejob/config"
+	"onejob/jobs"
+	"onejob/recovery"
+	"onejob/redistest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const slots = 16384
+
+// startCluster starts three masters that share the slots and returns their addresses.
+func startCluster(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	redistest.Require(t)
+	addrs := make([]string, 3)
+	nodes := make([]*redis.Client, 3)
+	for i := range addrs {
+		port := clusterPort(t)
+		addrs[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		cmd := exec.CommandContext(ctx, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(),
+			"--cluster-enabled", "yes", "--save", "", "--appendonly", "no")
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+		require.NoError(t, redistest.Ready(addrs[i]))
+		nodes[i] = redis.NewClient(&redis.Options{Addr: addrs[i]})
+		t.Cleanup(func() { _ = nodes[i].Close() })
+		require.NoError(t, nodes[i].ClusterAddSlotsRange(ctx, i*slots/3, (i+1)*slots/3-1).Err())
+		host, port0, err := net.SplitHostPort(addrs[0])
+		require.NoError(t, err)
+		require.NoError(t, nodes[i].ClusterMeet(ctx, host, port0).Err())
+	}
+	for _, node := range nodes {
+		require.Eventually(t, func() bool {
+			info, err := node.ClusterInfo(ctx).Result()
+			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
+		}, 30*time.Second, 50*time.Millisecond, "the cluster does not come up")
+	}
+	return addrs
+}
+
+// clusterPort is a free port whose bus port, 10000 above, is a port, too.
+func clusterPort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port, err := redistest.FreePort()
+		require.NoError(t, err)
+		if port+10000 < 65536 {
+			return port
+		}
+		// The system gives high ports; a lower one is as free in all likelihood.
+		if port -= 20000; port > 10000 {
+			return port
+		}
+	}
+	t.Fatal("no free port for a cluster node")
+	return 0
+}
+
+func configuration(t *testing.T, addrs []string) *config.Config {
+	t.Helper()
+	cfg, err := config.Parse("cluster", fmt.Appendf(nil, `
+redis: {url: "redis://%s/?addr=%s&addr=%s", wait_replicas: 0}
+drain: 1s
+providers: {inkjet: {type: simulated, timeout: 5s, deadline: 10s}}
+routes: {print: {providers: [inkjet]}}
+`, addrs[0], addrs[1], addrs[2]), nil, config.WithAddr("127.0.0.1:0"))
+	require.NoError(t, err)
+	return cfg
+}
+
+func submit(ctx context.Context, t *testing.T, addr, key string) jobs.Job {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/jobs", strings.NewReader(`{"route":"print","input":{}}`))
+	if err != nil {
+		t.Error(err)
+		return jobs.Job{}
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer dev-key", "Content-Type": "application/json", "Idempotency-Key": key, "Prefer": "wait=30",
+	} {
+		request.Header.Set(name, value)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Error(err)
+		return jobs.Job{}
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	var job jobs.Job
+	if err != nil || response.StatusCode != http.StatusOK || json.Unmarshal(body, &job) != nil {
+		t.Errorf("%s: %d %s %v", key, response.StatusCode, body, err)
+	}
+	return job
+}
+
+// TestCluster_ClicksAndFsck: double clicks over all partitions and nodes make one
+// job a key, lists see them all, and fsck finds and mends what is wrong on any node.
+func TestCluster_ClicksAndFsck(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	addrs := startCluster(ctx, t)
+	cfg := configuration(t, addrs)
+	a := app.New(cfg, app.WithAPI(), app.WithWorker(), app.WithDevKeys())
+	require.NoError(t, a.Start(ctx))
+	defer func() { require.NoError(t, a.Close()) }()
+
+	const keys = 60
+	var ids [keys][2]string
+	var clicking sync.WaitGroup
+	for k := range keys {
+		for click := range 2 {
+			clicking.Go(func() { ids[k][click] = submit(ctx, t, a.Addr(), fmt.Sprint("key-", k)).ID })
+		}
+	}
+	clicking.Wait()
+	distinct := map[string]bool{}
+	for k := range keys {
+		require.Equal(t, ids[k][0], ids[k][1])
+		distinct[ids[k][0]] = true
+	}
+	require.Len(t, distinct, keys)
+
+	rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
+	defer func() { _ = rdb.Close() }()
+	store := jobs.NewStore(rdb, jobs.Options{})
+	defer func() { _ = store.Close() }()
+	listed := map[string]bool{}
+	for after := ""; ; {
+		page, err := store.List(ctx, jobs.Query{Owner: "dev", Limit: 25, After: after})
+		require.NoError(t, err)
+		for _, job := range page.Jobs {
+			listed[job.ID] = true
+			require.Equal(t, jobs.Succeeded, job.State)
+			require.Len(t, job.Attempts, 1)
+		}
+		if after = page.Next; !page.HasMore {
+			break
+		}
+	}
+	require.Equal(t, distinct, listed)
+
+	fsck := func(repair bool) int {
+		checked, err := app.Fsck(ctx, cfg, repair, func(recovery.Finding) {})
+		require.NoError(t, err)
+		require.Equal(t, keys, checked.Jobs)
+		return checked.Findings
+	}
+	require.Zero(t, fsck(false))
+	var damaging sync.Mutex
+	damaged := map[string]bool{}
+	require.NoError(t, rdb.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
+		indexes, _, err := node.Scan(ctx, 0, "oj:{*}:state:succeeded", 10000).Result()
+		if err == nil && len(indexes) > 0 {
+			err = node.Del(ctx, indexes[0]).Err()
+			damaging.Lock()
+			damaged[indexes[0]] = true
+			damaging.Unlock()
+		}
+		return err
+	}))
+	found := fsck(true)
+	require.GreaterOrEqual(t, found, len(damaged))
+	require.Zero(t, fsck(false), "repaired")
+}
