@@ -34,13 +34,17 @@ func newPauses(rdb redis.UniversalClient) *pauses {
 
 func pauseKey(provider string) string { return "oj:pause:" + provider }
 
-// Pause leaves a provider alone until a time.
+// Pause leaves a provider alone until a time; a longer pause stays.
 func (p *pauses) Pause(ctx context.Context, provider string, until time.Time) error {
-	p.mu.Lock()
-	if until.After(p.known[provider].until) {
-		p.known[provider] = pause{until: until, looked: time.Now()}
+	longest, err := p.look(ctx, provider)
+	if err != nil {
+		return err
 	}
-	until = p.known[provider].until
+	if !until.After(longest) {
+		return nil
+	}
+	p.mu.Lock()
+	p.known[provider] = pause{until: until, looked: time.Now()}
 	p.mu.Unlock()
 	if err := p.rdb.Set(ctx, pauseKey(provider), until.UnixMilli(), time.Until(until)).Err(); err != nil {
 		return fmt.Errorf("pausing provider %s: %w", provider, err)
@@ -56,13 +60,20 @@ func (p *pauses) Paused(ctx context.Context, provider string) (time.Time, error)
 	if time.Since(known.looked) < pauseLook || time.Now().Before(known.until) {
 		return known.until, nil
 	}
+	return p.look(ctx, provider)
+}
+
+// look asks the store, and not for long: a call waits for the answer.
+func (p *pauses) look(ctx context.Context, provider string) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, pauseLook)
+	defer cancel()
 	ms, err := p.rdb.Get(ctx, pauseKey(provider)).Int64()
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return time.Time{}, fmt.Errorf("looking for a pause of provider %s: %w", provider, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	known = pause{looked: time.Now()}
+	known := pause{looked: time.Now()}
 	if ms > 0 {
 		known.until = time.UnixMilli(ms)
 	}

@@ -102,3 +102,24 @@ func TestLookup_OfAProviderNotKnownHere(t *testing.T) {
 		require.Len(t, w.left(), before)
 	})
 }
+
+// TestLookup_IsHeldToTheRules: what a look-up finds passes the route's output rules
+// like an answer, or is a failure.
+func TestLookup_IsHeldToTheRules(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		id := w.unknown(jobs.Reminders{Lookup: time.Millisecond})
+		w.asked.answer = providers.Success(json.RawMessage(`"prose"`), nil)
+		w.options.Reconciler.Judge = func(route string, o providers.Outcome) providers.Outcome {
+			require.Equal(t, "print", route)
+			return providers.Outcome{Kind: providers.Failed, Reason: "output_prose", Effect: providers.EffectDone, Message: "prose"}
+		}
+		w.due("lookup")
+		w.sweep()
+		job := w.get(id)
+		require.Equal(t, jobs.Failed, job.State)
+		require.Equal(t, "output_prose", job.Error.Code)
+		require.Equal(t, "done", job.Attempts[0].Effect)
+	})
+}
