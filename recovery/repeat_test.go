@@ -111,7 +111,7 @@ func TestLookup_IsHeldToTheRules(t *testing.T) {
 		w := setup(t, rdb)
 		id := w.unknown(jobs.Reminders{Lookup: time.Millisecond})
 		w.asked.answer = providers.Success(json.RawMessage(`"prose"`), nil)
-		w.options.Reconciler.Judge = func(route string, o providers.Outcome) providers.Outcome {
+		w.options.Reconciler.Judge = func(route string, _ providers.Outcome) providers.Outcome {
 			require.Equal(t, "print", route)
 			return providers.Outcome{Kind: providers.Failed, Reason: "output_prose", Effect: providers.EffectDone, Message: "prose"}
 		}

@@ -4,18 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 
 	"github.com/anthropics/anthropic-sdk-go/v2/packages/ssestream"
 
 	"onejob/providers"
 )
-
-func isStream(header http.Header) bool {
-	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return media == "text/event-stream"
-}
 
 // readStream reads a stream to its end and returns it as if the answer had come
 // in one piece: its body is a message, or the error the stream carried. It closes

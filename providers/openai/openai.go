@@ -105,9 +105,14 @@ func check(c providers.Config) error {
 
 // Execute makes the one create of the attempt.
 func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.Outcome {
-	return p.create(ctx, call, path, p.body, func(seen *exchange) func(providers.Answer) providers.Outcome {
-		return seen.understand
+	return p.create(ctx, call, path, p.body, func(seen *providers.Exchange) func(providers.Answer) providers.Outcome {
+		return func(a providers.Answer) providers.Outcome { return understand(a, seen.Streamed()) }
 	})
+}
+
+// exchange takes an answer of this API.
+func exchange() *providers.Exchange {
+	return &providers.Exchange{ReadStream: readStream, Begins: "data:"}
 }
 
 // create POSTs what build makes of the call, and judges the answer as understand
@@ -115,7 +120,7 @@ func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.
 func (p *provider) create(
 	ctx context.Context, call *providers.Call, path string,
 	build func(*providers.Call) (json.RawMessage, error),
-	understand func(*exchange) func(providers.Answer) providers.Outcome,
+	understand func(*providers.Exchange) func(providers.Answer) providers.Outcome,
 ) providers.Outcome {
 	wire := call.Wire
 	if wire == nil {
@@ -127,9 +132,9 @@ func (p *provider) create(
 		outcome.Evidence = wire.Evidence()
 		return outcome
 	}
-	var seen exchange
+	seen := exchange()
 	opts := []option.RequestOption{
-		option.WithMiddleware(seen.middleware(wire)),
+		option.WithMiddleware(seen.Middleware(wire)),
 		option.WithHeader("Idempotency-Key", call.AttemptID),
 	}
 	headers := http.Header{}
@@ -138,6 +143,6 @@ func (p *provider) create(
 		opts = append(opts, option.WithHeader(name, headers.Get(name)))
 	}
 	err = p.client.Post(providers.WithWire(ctx, wire), path, []byte(body), nil, opts...)
-	judge := providers.Judge{Envelope: envelope, Understand: understand(&seen), Secrets: p.secrets}
-	return judge.Outcome(ctx, wire, seen.result(err))
+	judge := providers.Judge{Envelope: envelope, Understand: understand(seen), Secrets: p.secrets}
+	return judge.Outcome(ctx, wire, seen.Answer(err))
 }

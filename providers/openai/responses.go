@@ -26,7 +26,7 @@ type background struct{ *provider }
 
 // Execute makes the one create of the attempt.
 func (b background) Execute(ctx context.Context, call *providers.Call) providers.Outcome {
-	outcome := b.create(ctx, call, responsesPath, b.responsesBody, func(*exchange) func(providers.Answer) providers.Outcome {
+	outcome := b.create(ctx, call, responsesPath, b.responsesBody, func(*providers.Exchange) func(providers.Answer) providers.Outcome {
 		return func(a providers.Answer) providers.Outcome { return understandResponse(a, true) }
 	})
 	if outcome.Kind == providers.Accepted && call.Accept != nil {
@@ -41,12 +41,12 @@ func (b background) Lookup(ctx context.Context, ref providers.Ref) providers.Out
 	if ref.Handle == "" {
 		return providers.LookupFailed("the answer with the response's id was lost, and the API cannot be asked without")
 	}
-	var seen exchange
-	_, err := b.responses().Get(ctx, ref.Handle, sdk.ResponseGetParams{}, b.asking(&seen, ref)...)
+	seen := exchange()
+	_, err := b.responses().Get(ctx, ref.Handle, sdk.ResponseGetParams{}, b.asking(seen, ref)...)
 	looked := providers.Lookup{Secrets: b.secrets, Understand: func(a providers.Answer) providers.Outcome {
 		return understandResponse(a, false)
 	}}
-	return looked.Outcome(seen.result(err))
+	return looked.Outcome(seen.Answer(err))
 }
 
 // Cancel asks to stop the response. Servers differ in what they say of one that
@@ -56,9 +56,9 @@ func (b background) Cancel(ctx context.Context, ref providers.Ref) error {
 	if ref.Handle == "" {
 		return fmt.Errorf("asking to cancel: %w", providers.ErrNoHandle)
 	}
-	var seen exchange
-	_, err := b.responses().Cancel(ctx, ref.Handle, b.asking(&seen, ref)...)
-	answer := seen.result(err)
+	seen := exchange()
+	_, err := b.responses().Cancel(ctx, ref.Handle, b.asking(seen, ref)...)
+	answer := seen.Answer(err)
 	switch answer.Status {
 	case http.StatusOK, http.StatusAccepted, http.StatusNoContent,
 		http.StatusBadRequest, http.StatusNotFound, http.StatusConflict:
@@ -75,9 +75,9 @@ func (b background) responses() *sdk.ResponseService {
 }
 
 // asking are the options of a request that is no create.
-func (b background) asking(seen *exchange, ref providers.Ref) []option.RequestOption {
+func (b background) asking(seen *providers.Exchange, ref providers.Ref) []option.RequestOption {
 	return []option.RequestOption{
-		option.WithMiddleware(seen.middleware(providers.NewWire(nil))),
+		option.WithMiddleware(seen.Middleware(providers.NewWire(nil))),
 		option.WithHeader("X-Onejob-Attempt", ref.AttemptID),
 	}
 }

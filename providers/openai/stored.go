@@ -19,9 +19,9 @@ func (s stored) Lookup(ctx context.Context, ref providers.Ref) providers.Outcome
 
 // lookup asks for the kept answer whose metadata name the attempt.
 func (p *provider) lookup(ctx context.Context, ref providers.Ref) providers.Outcome {
-	var seen exchange
+	seen := exchange()
 	err := p.client.Get(ctx, path, nil, nil,
-		option.WithMiddleware(seen.middleware(providers.NewWire(nil))),
+		option.WithMiddleware(seen.Middleware(providers.NewWire(nil))),
 		option.WithQuery("metadata[attempt]", ref.AttemptID),
 		option.WithHeader("X-Onejob-Attempt", ref.AttemptID),
 	)
@@ -37,7 +37,7 @@ func (p *provider) lookup(ctx context.Context, ref providers.Ref) providers.Outc
 		}
 		return understand(a, false)
 	}}
-	found := seen.result(err)
+	found := seen.Answer(err)
 	switch {
 	case found.Status == http.StatusNotFound:
 		// An empty list says absent; a 404 says that there are no such lists here.

@@ -5,18 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"onejob/providers"
 )
-
-func isStream(header http.Header) bool {
-	media, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	return media == "text/event-stream"
-}
 
 // readStream reads a stream to its end and returns it as if the answer had come
 // in one piece: its body is a chat.completion, or the error the stream carried.
