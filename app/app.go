@@ -156,7 +156,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 	}
 	a.serve()
-	a.look.start(a.rdb)
+	a.look.start(a.rdb, func(ctx context.Context) { a.certificateNotes(ctx) })
 	return nil
 }
 

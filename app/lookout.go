@@ -29,16 +29,21 @@ type seenRewind struct {
 
 const (
 	lookEvery = time.Second
+	// factsEvery is how often what the metrics tell of the store is read.
+	factsEvery = 30 * time.Second
 	// noteFor is how long a rewound partition is told of on /readyz.
 	noteFor = time.Hour
 )
 
-func (l *lookout) start(rdb redis.UniversalClient) {
+// start looks every second, and has facts read now and then.
+func (l *lookout) start(rdb redis.UniversalClient, facts func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	l.done.Go(func() {
-		ticker := time.NewTicker(lookEvery)
+		ticker, slower := time.NewTicker(lookEvery), time.NewTicker(factsEvery)
 		defer ticker.Stop()
+		defer slower.Stop()
+		facts(ctx)
 		for {
 			select {
 			case <-ctx.Done():
@@ -46,6 +51,8 @@ func (l *lookout) start(rdb redis.UniversalClient) {
 			case <-ticker.C:
 				// Only the connection matters: its making compares (Clockwork).
 				_ = rdb.Ping(ctx).Err()
+			case <-slower.C:
+				facts(ctx)
 			}
 		}
 	})
