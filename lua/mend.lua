@@ -70,8 +70,15 @@ local function must_be_due(member, at)
   end
 end
 for n = 1, job.attempts do
-  if states[n] == 'starting' then must_be_due(due_name('wake', n), now) end
+  if states[n] == 'starting' then
+    must_be_due(due_name('wake', n), now)
+    if job.start_by then must_be_due(due_name('start', n), tonumber(job.start_by) + 1) end
+  end
   if states[n] == 'running' then must_be_due(due_name('lease', n), now) end
+  -- One that is to be looked up has been told when (suspect, take).
+  if states[n] == 'unknown' and redis.call('HGET', ATTEMPTS, n .. '.lookup_at') then
+    must_be_due(due_name('lookup', n), now)
+  end
 end
 if is_ended(job.state) then
   must_be_due('expire:' .. job.id .. ':' .. job.owner_hash, job.expires and tonumber(job.expires) or now + KEEP_JOB)

@@ -41,6 +41,12 @@ var damages = map[string]damage{
 	"lease entry gone": {jobs.Running, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.ZRem(ctx, d.prefix+"due", "lease:"+d.id+":1").Err()
 	}, "nothing due for lease"},
+	"look-up entry gone": {jobs.Unknown, func(ctx context.Context, rdb *redis.Client, d damaged) error {
+		return rdb.ZRem(ctx, d.prefix+"due", "lookup:"+d.id+":1").Err()
+	}, "nothing due for lookup"},
+	"start entry gone": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
+		return rdb.ZRem(ctx, d.prefix+"due", "start:"+d.id+":1").Err()
+	}, "nothing due for start"},
 	"expiry entry gone": {jobs.Failed, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.ZRem(ctx, d.prefix+"due", "expire:"+d.id+":"+d.ownerHash).Err()
 	}, "nothing due for expire"},
@@ -111,6 +117,7 @@ func (w *world) seeded(state jobs.State) damaged {
 	w.t.Helper()
 	s, err := w.store.Submit(w.ctx, jobs.Submission{
 		Owner: "dev", Key: "k", Fingerprint: "v1:x", Route: "print", Provider: "press", Input: json.RawMessage(`{}`),
+		StartWithin: time.Hour,
 	})
 	require.NoError(w.t, err)
 	id := s.Job.ID
@@ -119,7 +126,7 @@ func (w *world) seeded(state jobs.State) damaged {
 		require.NoError(w.t, err)
 		switch state {
 		case jobs.Unknown:
-			_, err = w.store.Suspect(w.ctx, jobs.Suspicion{JobID: id, Attempt: 1, Token: "t", Reason: "timeout"})
+			_, err = w.store.Suspect(w.ctx, jobs.Suspicion{JobID: id, Attempt: 1, Token: "t", Reason: "timeout", Reminders: jobs.Reminders{Lookup: time.Hour}})
 		case jobs.Failed:
 			_, err = w.store.Fail(w.ctx, jobs.Ending{JobID: id, Attempt: 1, Fence: c.Fence}, jobs.Failure{Reason: "no", Policy: &jobs.Policy{}})
 		}
