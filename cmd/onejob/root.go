@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
 )
 
@@ -30,6 +32,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
+
+	// Commands tell what matters themselves; processes give it to their log.
+	redis.SetLogger(redisLog{slog.New(slog.DiscardHandler)})
 
 	root := newRoot()
 	root.SetArgs(args)
