@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -27,7 +28,7 @@ type list[T any] struct {
 	NextCursor string `json:"next_cursor,omitempty"` // for after; set with has_more
 }
 
-var listParams = []string{"state", "route", "idempotency_key", "owner", "limit", "after"}
+var listParams = []string{"state", "route", "provider", "idempotency_key", "owner", "since", "until", "limit", "after"}
 
 // listJobs is GET /v1/jobs: newest first.
 func (s *Server) listJobs(c echo.Context, who auth.Identity) error {
@@ -54,7 +55,7 @@ func (s *Server) listJobs(c echo.Context, who auth.Identity) error {
 
 func jobQuery(params url.Values, who auth.Identity) (jobs.Query, *Problem) {
 	q := jobs.Query{
-		State: jobs.State(params.Get("state")), Route: params.Get("route"),
+		State: jobs.State(params.Get("state")), Route: params.Get("route"), Provider: params.Get("provider"),
 		After: params.Get("after"), Owner: params.Get("owner"),
 	}
 	if params.Has("state") && !q.State.Valid() {
@@ -67,6 +68,12 @@ func jobQuery(params url.Values, who auth.Identity) (jobs.Query, *Problem) {
 		}
 	}
 	if q.Limit, p = limitOf(params, defaultJobs, maxJobs); p != nil {
+		return q, p
+	}
+	if q.Since, p = timeOf(params, "since"); p != nil {
+		return q, p
+	}
+	if q.Until, p = timeOf(params, "until"); p != nil {
 		return q, p
 	}
 	q.Owner, p = ownerFilter(q.Owner, who)
@@ -111,6 +118,18 @@ func limitOf(params url.Values, normal, most int) (int, *Problem) {
 		return 0, newProblem(&problemRequestInvalid, "The limit must be a number from 1 to %d.", most).at("limit")
 	}
 	return n, nil
+}
+
+// timeOf reads an RFC 3339 time; 0 where there is none.
+func timeOf(params url.Values, name string) (jobs.Time, *Problem) {
+	if !params.Has(name) {
+		return 0, nil
+	}
+	at, err := time.Parse(time.RFC3339, params.Get(name))
+	if err != nil || at.UnixMilli() <= 0 {
+		return 0, newProblem(&problemRequestInvalid, "%s must be an RFC 3339 time, like 2026-01-31T09:00:00Z.", name).at(name)
+	}
+	return jobs.Time(at.UnixMilli()), nil
 }
 
 func stateNames() []string {

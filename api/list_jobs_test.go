@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,6 +78,29 @@ func TestListJobsFilters(t *testing.T) {
 	require.Equal(t, "owner", b.get(devKey, "/v1/jobs?owner=other").problem(http.StatusForbidden, "forbidden").Field)
 }
 
+func TestListJobsByProviderAndTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.made("first")
+	b.nextMillisecond()
+	second := b.made("second")
+	b.nextMillisecond()
+	third := b.made("third")
+	at := func(job *jobs.Job) string {
+		return url.QueryEscape(job.CreatedAt.Go().Format(time.RFC3339Nano))
+	}
+	require.Equal(t, []string{"third", "second"}, keysOf(b.list(devKey, "?since="+at(second))))
+	require.Equal(t, []string{"second", "first"}, keysOf(b.list(devKey, "?until="+at(third))))
+	require.Equal(t, []string{"second"}, keysOf(b.list(devKey, "?since="+at(second)+"&until="+at(third))))
+	require.Empty(t, keysOf(b.list(devKey, "?since="+at(second)+"&until="+at(first))))
+	page := b.list(devKey, "?limit=1&until="+at(third))
+	require.Equal(t, []string{"second"}, keysOf(page))
+	require.Equal(t, []string{"first"}, keysOf(b.list(devKey, "?limit=1&until="+at(third)+"&after="+page.NextCursor)))
+
+	require.Equal(t, []string{"third", "second", "first"}, keysOf(b.list(devKey, "?provider=inkjet")))
+	require.Empty(t, keysOf(b.list(devKey, "?provider=laser")))
+}
+
 func TestListJobsRefuses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,11 +108,12 @@ func TestListJobsRefuses(t *testing.T) {
 		"?status=failed": "status", "?state=done": "state", "?limit=0": "limit", "?limit=101": "limit", "?limit=x": "limit",
 		"?limit=1&limit=2": "limit", "?after=nonsense": "after", "?idempotency_key=a%20b": "idempotency_key", "?state=": "state",
 		"?state=failed;limit=1": "", "?route=%zz": "",
+		"?since=yesterday": "since", "?until=2026-01-31": "until", "?since=": "since",
 	} {
 		p := b.get(devKey, "/v1/jobs"+query).problem(http.StatusBadRequest, "request-invalid")
 		require.Equal(t, field, p.Field, query)
 	}
 	p := b.get(devKey, "/v1/jobs?status=failed").problem(http.StatusBadRequest, "request-invalid")
-	require.Equal(t, []string{"state", "route", "idempotency_key", "owner", "limit", "after"}, p.Allowed)
+	require.Equal(t, []string{"state", "route", "provider", "idempotency_key", "owner", "since", "until", "limit", "after"}, p.Allowed)
 	require.Contains(t, b.get(devKey, "/v1/jobs?state=done").problem(http.StatusBadRequest, "request-invalid").Allowed, "unknown")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -14,12 +15,16 @@ import (
 
 // Query selects jobs, newest first.
 type Query struct {
-	Owner string // empty: every owner's
-	State State  // empty: any
-	Route string // empty: any
-	Key   string // idempotency key; with Owner it is found at once, without it is searched for
-	Limit int    // at most; defaults to 20
-	After string // Page.Next of the page before
+	Owner    string // empty: every owner's
+	State    State  // empty: any
+	Route    string // empty: any
+	Provider string // of the latest attempt; empty: any
+	Key      string // idempotency key; with Owner it is found at once, without it is searched for
+	// Since and Until select jobs created at Since or later, and before Until.
+	// Zero: no bound. A bound costs nothing: the indexes are in that order.
+	Since, Until Time
+	Limit        int    // at most; defaults to 20
+	After        string // Page.Next of the page before
 }
 
 // Page is a part of a list.
@@ -135,7 +140,9 @@ func (s *Store) collect(ctx context.Context, q Query, batch []listed, page *Page
 
 func (q Query) matches(job *Job) bool {
 	return (q.Owner == "" || job.Owner == q.Owner) && (q.State == "" || job.State == q.State) &&
-		(q.Route == "" || job.Route == q.Route) && (q.Key == "" || job.IdempotencyKey == q.Key)
+		(q.Route == "" || job.Route == q.Route) && (q.Key == "" || job.IdempotencyKey == q.Key) &&
+		(q.Provider == "" || job.Provider == q.Provider) &&
+		job.CreatedAt >= q.Since && (q.Until == 0 || job.CreatedAt < q.Until)
 }
 
 func (s *Store) listByKey(ctx context.Context, q Query) (Page, error) {
@@ -191,16 +198,13 @@ func (s *Store) indexed(ctx context.Context, q Query, position listed, limit int
 }
 
 func (s *Store) slices(ctx context.Context, q Query, position listed, offset, limit int) ([][]redis.Z, error) {
-	highest := "+inf"
-	if position.at >= 0 {
-		highest = strconv.FormatInt(position.at, 10)
-	}
+	lowest, highest := q.bounds(position)
 	pipe := s.rdb.Pipeline()
 	var commands []*redis.ZSliceCmd
 	for p := range partition(Partitions) {
 		for _, index := range q.indexes(p) {
 			commands = append(commands, pipe.ZRevRangeByScoreWithScores(ctx, index, &redis.ZRangeBy{
-				Min: "-inf", Max: highest, Offset: int64(offset), Count: int64(limit),
+				Min: lowest, Max: highest, Offset: int64(offset), Count: int64(limit),
 			}))
 		}
 	}
@@ -212,6 +216,25 @@ func (s *Store) slices(ctx context.Context, q Query, position listed, offset, li
 		slices[i] = command.Val()
 	}
 	return slices, nil
+}
+
+// bounds are the times of creation between which a page can find anything.
+func (q Query) bounds(position listed) (lowest, highest string) {
+	lowest, highest = "-inf", "+inf"
+	if q.Since > 0 {
+		lowest = strconv.FormatInt(int64(q.Since), 10)
+	}
+	last := int64(math.MaxInt64)
+	if q.Until > 0 {
+		last = int64(q.Until) - 1
+	}
+	if position.at >= 0 {
+		last = min(last, position.at)
+	}
+	if last < math.MaxInt64 {
+		highest = strconv.FormatInt(last, 10)
+	}
+	return lowest, highest
 }
 
 // indexes are the indexes of a partition that together hold what q can match.

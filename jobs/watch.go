@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -16,12 +17,15 @@ type watchers struct {
 	mu     sync.Mutex
 	pubsub *redis.PubSub
 	byName map[string]map[chan struct{}]struct{}
+	// every is the subscription to all jobs; nil while nobody watches them all.
+	every  *redis.PubSub
+	all    map[chan struct{}]struct{}
 	done   sync.WaitGroup
 	closed bool
 }
 
 func newWatchers(rdb redis.UniversalClient) *watchers {
-	return &watchers{rdb: rdb, byName: map[string]map[chan struct{}]struct{}{}}
+	return &watchers{rdb: rdb, byName: map[string]map[chan struct{}]struct{}{}, all: map[chan struct{}]struct{}{}}
 }
 
 // Watch signals after each write to the job. stop must be called.
@@ -31,6 +35,56 @@ func (s *Store) Watch(jobID string) (changed <-chan struct{}, stop func(), err e
 		return nil, nil, &Refusal{Code: CodeNotFound, JobID: jobID}
 	}
 	return s.watchers.add(partition(p).prefix() + "changed:" + jobID)
+}
+
+// WatchAll signals after a write to any job; of many in a row, one signal may
+// stand for all. stop must be called.
+func (s *Store) WatchAll() (changed <-chan struct{}, stop func(), err error) {
+	return s.watchers.addAll()
+}
+
+// everyJob is what every job's channel is called.
+const everyJob = "oj:{*}:changed:*"
+
+func (w *watchers) addAll() (<-chan struct{}, func(), error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, nil, errors.New("watching all jobs: the store is closed")
+	}
+	if w.every == nil {
+		w.every = w.rdb.PSubscribe(context.Background(), everyJob)
+		messages := w.every.Channel()
+		w.done.Go(func() { w.deliverAll(messages) })
+	}
+	c := make(chan struct{}, 1)
+	w.all[c] = struct{}{}
+	return c, func() { w.removeAll(c) }, nil
+}
+
+// removeAll ends the subscription with its last watcher: a busy store would keep
+// on sending what nobody hears.
+func (w *watchers) removeAll(c chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.all, c)
+	if len(w.all) == 0 && w.every != nil {
+		_ = w.every.Close()
+		w.every = nil
+	}
+}
+
+func (w *watchers) deliverAll(messages <-chan *redis.Message) {
+	for range messages {
+		w.mu.Lock()
+		for c := range w.all {
+			select {
+			case c <- struct{}{}:
+			default:
+			}
+		}
+		w.mu.Unlock()
+	}
 }
 
 func (w *watchers) add(name string) (<-chan struct{}, func(), error) {
@@ -83,14 +137,17 @@ func (w *watchers) deliver(messages <-chan *redis.Message) {
 func (w *watchers) close() error {
 	w.mu.Lock()
 	w.closed = true
-	pubsub := w.pubsub
+	open := []*redis.PubSub{w.pubsub, w.every}
+	w.every = nil
 	w.mu.Unlock()
-	if pubsub == nil {
-		return nil
+	var errs []error
+	for _, pubsub := range open {
+		if pubsub != nil {
+			errs = append(errs, pubsub.Close())
+		}
 	}
-	err := pubsub.Close()
 	w.done.Wait()
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("ending the watches: %w", err)
 	}
 	return nil
