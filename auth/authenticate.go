@@ -26,11 +26,22 @@ func Bearer(header string) (string, error) {
 // remembered.
 func (k *Keys) Authenticate(ctx context.Context, token string) (Identity, error) {
 	sum := digest(token)
+	if _, ok := k.fixed[sum]; !ok && !wellFormed(token) {
+		return Identity{}, fmt.Errorf("%w: this is not an API key of onejob, or not all of it", ErrUnauthorized)
+	}
+	return k.Recall(ctx, sum)
+}
+
+// Digest is what Recall knows a key by. It is no secret of the key's: nobody can
+// make the key of it, and no API takes it in the key's place.
+func Digest(token string) string { return digest(token) }
+
+// Recall tells whose key has that digest, as long as the key works: it is asked
+// again at every request of a session that began with the key, and keeps the key
+// itself out of the session's record. Errors are those of Authenticate.
+func (k *Keys) Recall(ctx context.Context, sum string) (Identity, error) {
 	if identity, ok := k.fixed[sum]; ok {
 		return identity, nil
-	}
-	if !wellFormed(token) {
-		return Identity{}, fmt.Errorf("%w: this is not an API key of onejob, or not all of it", ErrUnauthorized)
 	}
 	now := k.now()
 	key, known, ok := k.cache.get(sum, now)
