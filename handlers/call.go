@@ -53,12 +53,11 @@ func (c *call) take(ctx context.Context) bool {
 		claim, err = c.worker.options.Store.Claim(ctx, request)
 		return errors.Join(err, faults.Point(faults.Claimed))
 	})
-	if err != nil {
-		c.log().DebugContext(ctx, "not claimed", "why", err)
-		return false
+	if err == nil {
+		c.claim.Store(claim)
 	}
-	c.claim.Store(claim)
-	return true
+	c.observeClaim(ctx, err)
+	return err == nil
 }
 
 // run makes the call and reports its outcome, listening until the deadline.
@@ -192,6 +191,7 @@ func (c *call) beatOnce(ctx context.Context) bool {
 	switch {
 	case errors.As(err, &refusal), err == nil && !beating:
 		c.lease.revoke()
+		c.worker.options.Observe.LeaseLost(c.provider.Name)
 		return false
 	case err != nil:
 		c.log().WarnContext(ctx, "lease not extended", "error", err)

@@ -71,8 +71,9 @@ func (c *call) report(ctx context.Context, o providers.Outcome) {
 	default:
 		log.InfoContext(ctx, "attempt ended", "state", reported.State)
 	}
-	c.worker.options.Observe(Ended{
+	c.worker.options.Observe.Ended(Ended{
 		Provider: c.provider.Name, Outcome: o.Kind, Reason: o.Reason, Late: reported.Late, Took: time.Since(c.began),
+		Recorded: err == nil,
 	})
 	for _, w := range reported.Wakes {
 		c.worker.options.Waker.Wake(ctx, w)
@@ -142,6 +143,7 @@ func (c *call) suspectNow(ctx context.Context, reason string) error {
 		suspected, err := c.worker.options.Store.Suspect(ctx, suspicion)
 		if err == nil && suspected {
 			c.log().WarnContext(ctx, "outcome unknown", "reason", reason)
+			c.worker.options.Observe.Suspected(Suspected{Provider: c.provider.Name, Reason: reason})
 		}
 		return err
 	})

@@ -59,6 +59,10 @@ type bench struct {
 	worker   *handlers.Worker
 	provider *gated
 	ended    chan handlers.Ended
+
+	claims     chan handlers.Claimed
+	suspicions chan handlers.Suspected
+	lost       chan string
 }
 
 func setup(t *testing.T, s settings) *bench {
@@ -66,6 +70,7 @@ func setup(t *testing.T, s settings) *bench {
 	s = s.withDefaults()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	b := &bench{t: t, ctx: ctx, redis: miniredis.RunT(t), provider: newGated(), ended: make(chan handlers.Ended, 100)}
+	b.claims, b.suspicions, b.lost = make(chan handlers.Claimed, 100), make(chan handlers.Suspected, 100), make(chan string, 100)
 	b.redis.ClockTTL(true)
 	b.rdb = redis.NewClient(&redis.Options{Addr: b.redis.Addr(), MaxRetries: -1})
 	b.store = jobs.NewStore(b.rdb, jobs.Options{Lease: s.lease})
@@ -77,7 +82,10 @@ func setup(t *testing.T, s settings) *bench {
 		Providers: map[string]handlers.Provider{
 			"inkjet": {Provider: b.provider, Name: "inkjet", Timeout: s.timeout, Deadline: s.deadline},
 		},
-		Observe: func(e handlers.Ended) { b.ended <- e },
+		Observe: handlers.Observer{
+			Claimed: func(e handlers.Claimed) { b.claims <- e }, Suspected: func(e handlers.Suspected) { b.suspicions <- e },
+			LeaseLost: func(provider string) { b.lost <- provider }, Ended: func(e handlers.Ended) { b.ended <- e },
+		},
 	})
 	server := asynq.NewServerFromRedisClient(b.rdb, asynq.Config{
 		Concurrency: 10, Queues: map[string]int{"inkjet": 1}, TaskCheckInterval: 5 * time.Millisecond,

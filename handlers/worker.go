@@ -60,17 +60,8 @@ type Options struct {
 	// Beat is the pause between two beats of a lease. Defaults to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
-	// Observe is told how every call ended. May be nil.
-	Observe func(Ended)
-}
-
-// Ended is a call that is over, for those who count.
-type Ended struct {
-	Provider string
-	Outcome  providers.Kind
-	Reason   string
-	Late     string // why it had no say any more; empty: it counted
-	Took     time.Duration
+	// Observe is told what happens. Its zero value tells nobody.
+	Observe Observer
 }
 
 // Worker makes calls. It keeps count of those in flight itself, because asynq
@@ -105,9 +96,7 @@ func NewWorker(o Options) *Worker {
 	if o.Remind == nil {
 		o.Remind = func(string, string) jobs.Reminders { return jobs.Reminders{} }
 	}
-	if o.Observe == nil {
-		o.Observe = func(Ended) {}
-	}
+	o.Observe = o.Observe.withDefaults()
 	host, _ := os.Hostname()
 	w := &Worker{
 		options: o,

@@ -23,6 +23,10 @@ type Claim struct {
 	Try      int // 1 for the first attempt of this job at this provider
 	Input    json.RawMessage
 	Params   json.RawMessage
+	// Trace is the W3C trace context the job was submitted with; may be empty.
+	Trace string
+	// Waited is how long the attempt could have been claimed before it was.
+	Waited time.Duration
 	// Unreplicated: too few replicas have the claim, and a failover could lose
 	// it. The call must not leave.
 	Unreplicated bool
@@ -121,12 +125,13 @@ func readClaim(a *answer, r ClaimRequest) (*Claim, error) {
 	if a.word != lua.Claimed {
 		return nil, &NotClaimed{Why: string(a.word), Detail: a.detail}
 	}
-	if len(a.rest) != 6 {
-		return nil, fmt.Errorf("claiming %s: %d fields answered, want 6", AttemptID(r.JobID, r.Attempt), len(a.rest))
+	if len(a.rest) != 8 {
+		return nil, fmt.Errorf("claiming %s: %d fields answered, want 8", AttemptID(r.JobID, r.Attempt), len(a.rest))
 	}
 	return &Claim{
 		JobID: r.JobID, Attempt: r.Attempt, Token: r.Token, Provider: r.Provider,
 		Fence: num(a.rest[0]), Route: str(a.rest[1]), Owner: str(a.rest[2]), Try: int(num(a.rest[3])),
-		Input: raw(str(a.rest[4])), Params: raw(str(a.rest[5])),
+		Input: raw(str(a.rest[4])), Params: raw(str(a.rest[5])), Waited: time.Duration(num(a.rest[6])) * time.Millisecond,
+		Trace: str(a.rest[7]),
 	}, nil
 }

@@ -5,7 +5,8 @@
 -- ARGV 5 attempt  6 token  7 deadline, ms  8 lease, ms  9 provider the caller serves
 --
 -- Answers claimed | not_starting | too_early | start_expired | not_found |
--- no_attempt. claimed carries: fence, route, owner, try, input, params.
+-- no_attempt. claimed carries: fence, route, owner, try, input, params, the ms for
+-- which the attempt could have been claimed before, and the job's trace context.
 
 local n, token = tonumber(ARGV[5]), ARGV[6]
 local deadline, lease = now + tonumber(ARGV[7]), now + tonumber(ARGV[8])
@@ -19,8 +20,9 @@ local function claimed(fence)
   for i = 1, n do
     if providers[i] == a.provider then try = try + 1 end
   end
-  local values = redis.call('HMGET', JOB, 'route', 'owner', 'input', 'params')
-  return reply('claimed', '', '', text(fence), values[1], values[2], text(try), values[3], values[4] or '')
+  local values = redis.call('HMGET', JOB, 'route', 'owner', 'input', 'params', 'trace')
+  return reply('claimed', '', '', text(fence), values[1], values[2], text(try), values[3], values[4] or '',
+    text(math.max(0, now - (a.not_before or now))), values[5] or '')
 end
 
 if a.state == 'running' and a.token == token then
