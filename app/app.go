@@ -48,7 +48,7 @@ type App struct {
 	durability Durability
 	clockwork  *jobs.Clockwork
 	look       lookout
-	monitor    *dashboard.QueueMonitor
+	pages      *dashboard.Pages
 	built      map[string]handlers.Provider
 	rules      rules
 	policy     jobs.PolicyFunc
@@ -243,8 +243,7 @@ func (a *App) serve() {
 			Store: a.store, Waker: a.waker, Policy: a.policy, Log: a.log, Judge: a.rules.judge,
 		}, a.cfg}
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
-		a.monitor = dashboard.Monitor(a.redis, a.keys)
-		a.api.Mount(dashboard.Root, a.monitor)
+		a.mountPages()
 		a.api.Mount(openai.Root, openai.New(a.api, openai.Config{
 			Wait: a.cfg.Server.DoorWait, Routes: slices.Collect(maps.Keys(a.cfg.Routes)),
 		}))
@@ -252,6 +251,9 @@ func (a *App) serve() {
 		a.api = api.NewProbes(cfg)
 	}
 	a.http = a.api.HTTP(a.cfg.Server.Addr)
+	if a.pages != nil {
+		a.http.RegisterOnShutdown(a.pages.Stop)
+	}
 	go func() {
 		err := a.http.Serve(a.listener)
 		if !errors.Is(err, http.ErrServerClosed) {
@@ -298,8 +300,8 @@ func (a *App) Close() error {
 	} else if a.listener != nil {
 		errs = append(errs, a.listener.Close())
 	}
-	if a.monitor != nil {
-		errs = append(errs, a.monitor.Close())
+	if a.pages != nil {
+		errs = append(errs, a.pages.Close())
 	}
 	a.look.stop()
 	if a.workers != nil {

@@ -1,60 +1,98 @@
 package dashboard
 
 import (
-	"errors"
 	"net/http"
+	"strconv"
 
-	"github.com/hibiken/asynq"
-	"github.com/hibiken/asynqmon"
+	"onejob/audit"
+	"onejob/auth"
 )
 
-// Root is where the monitor is served; it must be mounted there and below.
-const Root = "/monitor"
+// Monitor returns asynqmon behind our login, to be mounted at MonitorRoot. Operators
+// may do all that asynqmon can, viewers look, owners are refused. Whatever is not a
+// look is entered in the audit log first.
+//
+// Its actions are safe for jobs: it moves wake-ups and tickets, and what may be
+// called because of that is decided by the scripts (design §4).
+func (p *Pages) Monitor() *QueueMonitor { return &QueueMonitor{p} }
 
-// QueueMonitor is asynqmon behind our keys. It is safe for concurrent use.
-type QueueMonitor struct {
-	keys Authenticator
-	full *asynqmon.HTTPHandler
-	read *asynqmon.HTTPHandler // shows no buttons, and would refuse them
-}
-
-// Monitor returns the monitor of the queues in the Redis of conn. Operators may
-// do all that asynqmon can, viewers look, owners are refused. It makes
-// connections of its own, which Close closes.
-func Monitor(conn asynq.RedisConnOpt, keys Authenticator) *QueueMonitor {
-	return &QueueMonitor{
-		keys: keys,
-		full: asynqmon.New(asynqmon.Options{RootPath: Root, RedisConnOpt: conn}),
-		read: asynqmon.New(asynqmon.Options{RootPath: Root, RedisConnOpt: conn, ReadOnly: true}),
-	}
-}
+// QueueMonitor is asynqmon behind our login. It is safe for concurrent use.
+type QueueMonitor struct{ pages *Pages }
 
 // Serve answers one request, or returns a Refusal and answers nothing.
 func (m *QueueMonitor) Serve(w http.ResponseWriter, r *http.Request) error {
-	who, err := identify(w, r, m.keys)
+	p := m.pages
+	guardMonitor(w.Header())
+	who, s, err := p.identify(w, r)
 	if err == nil {
-		err = admit(r, who)
+		err = admit(r, who, s)
 	}
-	if err != nil {
+	switch {
+	case problemIs(err, "unauthorized") && r.Header.Get("Authorization") == "" && looks(r) && wantsPage(r):
+		w.Header().Del("WWW-Authenticate")
+		http.Redirect(w, r, loginURL(r), http.StatusSeeOther)
+		return nil
+	case err != nil:
 		return err
+	case looks(r):
+		m.look(w, r, who)
+		return nil
 	}
-	protect(w.Header())
+	return m.change(w, r, who)
+}
+
+func (m *QueueMonitor) look(w http.ResponseWriter, r *http.Request, who auth.Identity) {
+	asynqmon := m.pages.read
 	if who.MayOperate() {
-		m.full.ServeHTTP(w, r)
-	} else {
-		m.read.ServeHTTP(w, r)
+		asynqmon = m.pages.full
 	}
+	if !wantsPage(r) {
+		asynqmon.ServeHTTP(w, r)
+		return
+	}
+	page := &linked{ResponseWriter: w}
+	asynqmon.ServeHTTP(page, r)
+	page.finish()
+}
+
+// change enters what asynqmon is asked to do, lets it, and enters its answer.
+func (m *QueueMonitor) change(w http.ResponseWriter, r *http.Request, who auth.Identity) error {
+	p := m.pages
+	ctx, cancel := decided(r.Context())
+	defer cancel()
+	e := entryOf(r, who, "monitor")
+	e.Target = r.Method + " " + r.URL.Path
+	announced, err := p.cfg.Audit.Record(ctx, e)
+	if err != nil {
+		p.cfg.Log.Error("no audit entry, so no change", "action", e.Action, "target", e.Target, "error", err)
+		return refuse("store-unavailable", "The audit log takes no entries, so nothing was changed.")
+	}
+	status := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+	p.full.ServeHTTP(status, r)
+	outcome, detail := audit.Done, ""
+	switch {
+	case status.status >= http.StatusInternalServerError:
+		outcome = audit.Failed
+	case status.status >= http.StatusBadRequest:
+		outcome = audit.Refused
+	}
+	if outcome != audit.Done {
+		detail = "asynqmon answered " + strconv.Itoa(status.status)
+	}
+	p.settle(ctx, announced, outcome, detail)
 	return nil
 }
 
-// Close closes the monitor's connections.
-func (m *QueueMonitor) Close() error { return errors.Join(m.full.Close(), m.read.Close()) }
-
-// protect replaces the API's policy, under which asynqmon's inline scripts and
-// web fonts would not load, with one that keeps the page out of frames, where
-// its buttons could be clicked unseen.
-func protect(h http.Header) {
-	h.Set("Content-Security-Policy", "frame-ancestors 'none'; base-uri 'self'; object-src 'none'")
-	h.Set("X-Frame-Options", "DENY")
-	h.Set("Cache-Control", "no-store")
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
 }
+
+func (s *statusWriter) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController find what is beneath.
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

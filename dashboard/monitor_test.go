@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"onejob/audit"
 	"onejob/auth"
 	"onejob/dashboard"
 )
@@ -31,6 +32,10 @@ func (k keyring) Authenticate(_ context.Context, token string) (auth.Identity, e
 		return auth.Identity{}, fmt.Errorf("%w: unknown", auth.ErrUnauthorized)
 	}
 	return auth.Identity{Owner: token, Role: role}, nil
+}
+
+func (k keyring) Recall(context.Context, string) (auth.Identity, error) {
+	return auth.Identity{}, fmt.Errorf("%w: unknown", auth.ErrUnauthorized)
 }
 
 // bundle is a monitor over a queue with one archived task. Its refusals are
@@ -50,7 +55,10 @@ func setup(t *testing.T, keys dashboard.Authenticator) *bundle {
 	require.NoError(t, err)
 	require.NoError(t, inspector.ArchiveTask("inkjet", "job_1-a1"))
 
-	monitor := dashboard.Monitor(asynq.RedisClientOpt{Addr: m.Addr()}, keys)
+	pages := dashboard.New(dashboard.Config{
+		Keys: keys, Redis: rdb, Audit: audit.New(rdb), Monitor: asynq.RedisClientOpt{Addr: m.Addr()},
+	})
+	monitor := pages.Monitor()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var refusal *dashboard.Refusal
 		if err := monitor.Serve(w, r); errors.As(err, &refusal) {
@@ -60,7 +68,7 @@ func setup(t *testing.T, keys dashboard.Authenticator) *bundle {
 	}))
 	t.Cleanup(func() {
 		server.Close()
-		require.NoError(t, monitor.Close())
+		require.NoError(t, pages.Close())
 		require.NoError(t, rdb.Close())
 	})
 	return &bundle{t: t, server: server, inspector: inspector}

@@ -1,0 +1,72 @@
+package dashboard
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"onejob/audit"
+	"onejob/auth"
+)
+
+// Authenticator tells whose key it is; *auth.Keys is one.
+type Authenticator interface {
+	Authenticate(ctx context.Context, token string) (auth.Identity, error)
+	// Recall tells whose key has that digest, as long as the key works.
+	Recall(ctx context.Context, digest string) (auth.Identity, error)
+}
+
+// Watcher signals after writes to any job; *jobs.Store is one.
+type Watcher interface {
+	WatchAll() (changed <-chan struct{}, stop func(), err error)
+}
+
+// Config is what the pages are made of.
+type Config struct {
+	// Audit is the book every change is entered in first.
+	Audit *audit.Log
+	// Idle is how long a session lasts without a request of its person's; live
+	// updates do not count. Defaults to an hour, at most Session.
+	Idle time.Duration
+	// Keys are the API keys people sign in with.
+	Keys Authenticator
+	// Log defaults to nowhere.
+	Log *slog.Logger
+	// Monitor opens the connections of asynqmon. Nil: there is no asynqmon.
+	Monitor asynq.RedisConnOpt
+	// Redis holds sessions and counts failed logins; it also is what the page Store
+	// looks at. It is not closed.
+	Redis redis.UniversalClient
+	// Secure says that people come by https, whatever the request looks like: the
+	// public address begins with it.
+	Secure bool
+	// Session is how long a session lasts at most. Defaults to 8 hours.
+	Session time.Duration
+	// Version is this program's, for the foot of every page.
+	Version string
+	// Watch tells pages that a job has changed.
+	Watch Watcher
+}
+
+// Defaults of a session.
+const (
+	defaultSession = 8 * time.Hour
+	defaultIdle    = time.Hour
+)
+
+func (c Config) withDefaults() Config {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Session == 0 {
+		c.Session = defaultSession
+	}
+	if c.Idle == 0 {
+		c.Idle = defaultIdle
+	}
+	c.Idle = min(c.Idle, c.Session)
+	return c
+}
