@@ -1,0 +1,26 @@
+package jobs
+
+import (
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"onejob/lua"
+)
+
+// VerbOf is the verb (a script of package lua) that a command runs, for those who
+// count round trips; empty for any other command.
+func VerbOf(cmd redis.Cmder) string {
+	args := cmd.Args()
+	if len(args) < 2 {
+		return ""
+	}
+	script, _ := args[1].(string)
+	switch strings.ToLower(cmd.Name()) {
+	case "evalsha":
+		return lua.Name(script)
+	case "eval": // the first time at a server that does not know it yet
+		return lua.Name(redis.NewScript(script).Hash())
+	}
+	return ""
+}
