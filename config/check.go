@@ -41,6 +41,7 @@ func (c checker) config(cfg *Config) {
 	}
 	c.duration("drain", cfg.Drain)
 	c.leases(cfg)
+	c.limits(cfg.Limits)
 	if len(cfg.Providers) == 0 {
 		c.add("providers", "missing", "at least one provider is needed")
 	}
@@ -103,7 +104,7 @@ func (c checker) duration(path string, d time.Duration) {
 
 func (c checker) count(path string, n, least int) {
 	if n < least || n > maxCount {
-		c.add(path, strconv.Itoa(n)+" is out of range", countRange(least))
+		c.add(path, strconv.Itoa(n)+" is out of range", numberRange(least, maxCount))
 	}
 }
 

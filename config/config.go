@@ -20,6 +20,9 @@ type Config struct {
 	// Retention is how long ended jobs and their keys are kept. Key retention.
 	Retention Retention
 
+	// Limits are what each owner may ask for. Key limits. Defaults to none.
+	Limits Limits
+
 	// Certificates are about proving providers against contracts. Key certificates.
 	Certificates Certificates
 

@@ -16,6 +16,7 @@ func (r reader) config(n *yaml.Node, c *Config) {
 		"server":       r.server(&c.Server),
 		"certificates": r.certificates(&c.Certificates),
 		"retention":    r.retention(&c.Retention),
+		"limits":       r.limits(&c.Limits),
 		"drain":        r.duration(&c.Drain),
 		"lease":        r.duration(&c.Lease),
 		"beat":         r.duration(&c.Beat),

@@ -26,7 +26,11 @@ func TestEveryKey(t *testing.T) {
 		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", PublicURL: "https://jobs.example.com", DoorWait: 90 * time.Second},
 		Retention:    Retention{Job: 48 * time.Hour, Key: 100 * time.Hour},
 		Certificates: Certificates{Lifetime: 48 * time.Hour, Reverify: 24 * time.Hour, Runs: 3},
-		Drain:        2 * time.Minute, Lease: 30 * time.Second, Beat: 10 * time.Second,
+		Limits: Limits{
+			OwnerLimits: OwnerLimits{RequestsPerSecond: 50, Burst: 80, OpenJobs: 10000},
+			Owners:      map[string]OwnerLimits{"acme": {RequestsPerSecond: 500, OpenJobs: 100000, Share: 2}},
+		},
+		Drain: 2 * time.Minute, Lease: 30 * time.Second, Beat: 10 * time.Second,
 		Providers: map[string]Provider{
 			"inkjet": {Type: "simulated", Timeout: 400 * time.Millisecond, Deadline: 90 * time.Second, Concurrency: 3},
 			"laser": {

@@ -25,9 +25,9 @@ func TestOneMistake(t *testing.T) {
 	t.Parallel()
 	const duration = "; want a duration with a unit, such as 400ms, 10s or 72h"
 	tests := map[string]struct{ more, want string }{
-		"unknown key":           {`verbose: true`, `verbose: unknown key; allowed: beat, certificates, drain, lease, providers, redis, retention, routes, server`},
-		"misspelt key":          {`retension: {}`, `retension: unknown key; did you mean retention? allowed: beat, certificates, drain, lease, providers, redis, retention, routes, server`},
-		"key in capitals":       {`Drain: 1s`, `Drain: unknown key; did you mean drain? allowed: beat, certificates, drain, lease, providers, redis, retention, routes, server`},
+		"unknown key":           {`verbose: true`, `verbose: unknown key; allowed: beat, certificates, drain, lease, limits, providers, redis, retention, routes, server`},
+		"misspelt key":          {`retension: {}`, `retension: unknown key; did you mean retention? allowed: beat, certificates, drain, lease, limits, providers, redis, retention, routes, server`},
+		"key in capitals":       {`Drain: 1s`, `Drain: unknown key; did you mean drain? allowed: beat, certificates, drain, lease, limits, providers, redis, retention, routes, server`},
 		"section is a list":     {`redis: []`, `redis: is a list; want a mapping`},
 		"section is text":       {`redis: x`, `redis: is text; want a mapping`},
 		"section is empty":      {`redis:`, `redis: is empty; want a mapping`},
@@ -54,6 +54,11 @@ func TestOneMistake(t *testing.T) {
 		"no port":               {`server: {addr: localhost}`, `server.addr: "localhost" is not an address; want host:port, such as 127.0.0.1:8080 or :8080`},
 		"bad port":              {`server: {addr: ":65536"}`, `server.addr: ":65536" is not an address; want host:port, such as 127.0.0.1:8080 or :8080`},
 		"bad admin port":        {`server: {admin_addr: ":x"}`, `server.admin_addr: ":x" is not an address; want host:port, such as 127.0.0.1:8080 or :8080`},
+		"no requests":           {`limits: {requests_per_second: 0}`, `limits.requests_per_second: "0" is out of range; want a number from 1 to 1000000000`},
+		"share of everybody":    {`limits: {share: 2}`, `limits.share: unknown key; allowed: burst, open_jobs, owners, requests_per_second`},
+		"huge share":            {`limits: {owners: {acme: {share: 1001}}}`, `limits.owners.acme.share: "1001" is out of range; want a number from 1 to 1000`},
+		"burst of nothing":      {`limits: {burst: 5}`, `limits.burst: there is no limit it is a burst of; give requests_per_second as well, or leave it out`},
+		"owner with blanks":     {`limits: {owners: {"a b": {open_jobs: 5}}}`, `limits.owners.a b: not a name for an owner; want 1 to 128 visible ASCII characters without blanks, as in onejob keys create --owner`},
 		"key before job":        {`retention: {job: 2h, key: 1h59m}`, `retention.key: 1h59m is less than retention.job (2h); a key is kept at least as long as its job`},
 		"key before default":    {`retention: {job: 721h}`, `retention.key: 720h is less than retention.job (721h); a key is kept at least as long as its job`},
 		"lease of two beats":    {`{lease: 14999ms}`, `lease: 14.999s is less than three beats of 5s; want 3 × beat ≤ lease`},

@@ -151,26 +151,28 @@ func (r reader) flag(to *bool) field {
 	}
 }
 
-func (r reader) count(to *int, least int) field {
+func (r reader) count(to *int, least int) field { return r.number(to, least, maxCount) }
+
+func (r reader) number(to *int, least, most int) field {
 	return func(path string, n *yaml.Node) {
 		if !r.scalar(path, n, "a whole number") {
 			return
 		}
 		i, ok := r.whole(n)
 		if !ok {
-			r.add(path, r.shown(n)+" is not a whole number", countRange(least))
+			r.add(path, r.shown(n)+" is not a whole number", numberRange(least, most))
 			return
 		}
-		if i < least || i > maxCount {
-			r.add(path, r.shown(n)+" is out of range", countRange(least))
+		if i < least || i > most {
+			r.add(path, r.shown(n)+" is out of range", numberRange(least, most))
 			return
 		}
 		*to = i
 	}
 }
 
-func countRange(least int) string {
-	return "want a number from " + strconv.Itoa(least) + " to " + strconv.Itoa(maxCount)
+func numberRange(least, most int) string {
+	return "want a number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most)
 }
 
 func (r reader) whole(n *yaml.Node) (int, bool) {
