@@ -35,6 +35,8 @@ func (c checker) config(cfg *Config) {
 	c.webAddress("server.public_url", cfg.Server.PublicURL)
 	c.duration("server.door_wait", cfg.Server.DoorWait)
 	c.retention(cfg.Retention)
+	c.webhooks(cfg.Webhooks)
+	c.tracing(cfg.Tracing)
 	c.duration("certificates.lifetime", cfg.Certificates.Lifetime)
 	if cfg.Certificates.Reverify != 0 {
 		c.duration("certificates.reverify", cfg.Certificates.Reverify)

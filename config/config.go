@@ -26,6 +26,12 @@ type Config struct {
 	// Certificates are about proving providers against contracts. Key certificates.
 	Certificates Certificates
 
+	// Tracing sends spans to a collector. Key tracing. Defaults to off.
+	Tracing Tracing
+
+	// Webhooks are what jobs' webhooks are told, and where. Key webhooks.
+	Webhooks Webhooks
+
 	// Drain is how long calls in flight may go on after SIGTERM before their
 	// attempts are marked unknown (worker_stopped). Key drain, a duration.
 	// Defaults to the longest deadline of all providers.

@@ -16,6 +16,8 @@ func (r reader) config(n *yaml.Node, c *Config) {
 		"server":       r.server(&c.Server),
 		"certificates": r.certificates(&c.Certificates),
 		"retention":    r.retention(&c.Retention),
+		"webhooks":     r.webhooks(&c.Webhooks),
+		"tracing":      r.tracing(&c.Tracing),
 		"limits":       r.limits(&c.Limits),
 		"drain":        r.duration(&c.Drain),
 		"lease":        r.duration(&c.Lease),

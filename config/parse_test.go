@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"os"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestEveryKey(t *testing.T) {
 	require.NoError(t, err)
 	got, err := Parse("testdata/full.yaml", data, environment(fullEnv), complete)
 	require.NoError(t, err)
-	backoff := Backoff{Initial: time.Second, Max: 30 * time.Second}
+	backoff, quarter := Backoff{Initial: time.Second, Max: 30 * time.Second}, 0.25
 	require.Equal(t, &Config{
 		Redis:        Redis{URL: "redis://:p%40ss@10.0.0.5:6379/3", Durability: "fsync", WaitReplicas: 2},
 		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", PublicURL: "https://jobs.example.com", DoorWait: 90 * time.Second},
@@ -29,6 +30,10 @@ func TestEveryKey(t *testing.T) {
 		Limits: Limits{
 			OwnerLimits: OwnerLimits{RequestsPerSecond: 50, Burst: 80, OpenJobs: 10000},
 			Owners:      map[string]OwnerLimits{"acme": {RequestsPerSecond: 500, OpenJobs: 100000, Share: 2}},
+		},
+		Tracing: Tracing{Endpoint: "http://collector:4318", Sample: &quarter, ServiceName: "print-shop"},
+		Webhooks: Webhooks{
+			Concurrency: 4, Timeout: 20 * time.Second, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, AllowHTTP: true,
 		},
 		Drain: 2 * time.Minute, Lease: 30 * time.Second, Beat: 10 * time.Second,
 		Providers: map[string]Provider{
@@ -105,7 +110,7 @@ routes:
 		Server:       Server{Addr: "127.0.0.1:8080", DoorWait: 10 * time.Minute},
 		Retention:    Retention{Job: 72 * time.Hour, Key: 720 * time.Hour},
 		Certificates: Certificates{Lifetime: 168 * time.Hour, Runs: 1},
-		Drain:        10 * time.Minute, Lease: 15 * time.Second, Beat: 5 * time.Second,
+		Webhooks:     Webhooks{Concurrency: 10, Timeout: 15 * time.Second}, Drain: 10 * time.Minute, Lease: 15 * time.Second, Beat: 5 * time.Second,
 		Providers: map[string]Provider{"s": s, "h": h, "o": o, "mine": mine},
 		Routes: map[string]Route{"r": {
 			Providers: []string{"s", "h"}, MaxAttempts: 4, Tries: 2,
