@@ -15,6 +15,8 @@ type Query struct {
 	Actor   string  // part of the actor's name or the key's id, in any case; empty: anybody
 	Action  string  // exactly; empty: any
 	Target  string  // part of the target, in any case; empty: any
+	// TargetIs is the whole target; empty: any.
+	TargetIs string
 	Outcome Outcome // empty: any
 	Limit   int     // at most; defaults to 50
 	After   string  // Page.Next of the page before
@@ -129,7 +131,7 @@ func (p *Page) collect(q Query, found []redis.XMessage, settled map[string]Entry
 
 func (q Query) matches(e Entry) bool {
 	return (contains(e.Actor, q.Actor) || contains(e.KeyID, q.Actor)) && (q.Action == "" || e.Action == q.Action) &&
-		contains(e.Target, q.Target) && (q.Outcome == "" || e.Outcome == q.Outcome)
+		contains(e.Target, q.Target) && (q.TargetIs == "" || e.Target == q.TargetIs) && (q.Outcome == "" || e.Outcome == q.Outcome)
 }
 
 func contains(s, part string) bool {

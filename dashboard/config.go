@@ -10,6 +10,8 @@ import (
 
 	"onejob/audit"
 	"onejob/auth"
+	"onejob/jobs"
+	"onejob/roster"
 )
 
 // Authenticator tells whose key it is; *auth.Keys is one.
@@ -26,8 +28,17 @@ type Watcher interface {
 
 // Config is what the pages are made of.
 type Config struct {
+	// AskedToWait is until when a provider asked to be left alone; zero when it did
+	// not.
+	AskedToWait func(ctx context.Context, provider string) (time.Time, error)
 	// Audit is the book every change is entered in first.
 	Audit *audit.Log
+	// Certificates are those of the providers of routes with a contract.
+	Certificates func(ctx context.Context) ([]Certificate, error)
+	// Durability is the class of the store: fsync, everysec or memory.
+	Durability string
+	// Embedded says that the store is inside this very process.
+	Embedded bool
 	// Idle is how long a session lasts without a request of its person's; live
 	// updates do not count. Defaults to an hour, at most Session.
 	Idle time.Duration
@@ -37,6 +48,12 @@ type Config struct {
 	Log *slog.Logger
 	// Monitor opens the connections of asynqmon. Nil: there is no asynqmon.
 	Monitor asynq.RedisConnOpt
+	// Partitions tell what each partition of the store holds.
+	Partitions func(ctx context.Context) ([]jobs.PartitionFacts, error)
+	// Processes are those that are there, and how they get on.
+	Processes func(ctx context.Context) ([]roster.Process, error)
+	// Providers are those of the configuration.
+	Providers []Provider
 	// Redis holds sessions and counts failed logins; it also is what the page Store
 	// looks at. It is not closed.
 	Redis redis.UniversalClient

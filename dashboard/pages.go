@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/hibiken/asynqmon"
 )
 
@@ -29,8 +30,10 @@ type Pages struct {
 	sessions *sessions
 	throttle *throttle
 	mux      *http.ServeMux
-	full     *asynqmon.HTTPHandler
-	read     *asynqmon.HTTPHandler // shows no buttons, and would refuse them
+	// inspector takes no context: ask it after something that does.
+	inspector *asynq.Inspector
+	full      *asynqmon.HTTPHandler
+	read      *asynqmon.HTTPHandler // shows no buttons, and would refuse them
 
 	streams  streams
 	stopping chan struct{} // closed by Stop
@@ -42,11 +45,12 @@ type Pages struct {
 func New(cfg Config) *Pages {
 	cfg = cfg.withDefaults()
 	p := &Pages{
-		cfg:      cfg,
-		sessions: &sessions{rdb: cfg.Redis, keys: cfg.Keys, most: cfg.Session, idle: cfg.Idle},
-		throttle: &throttle{rdb: cfg.Redis},
-		mux:      http.NewServeMux(),
-		stopping: make(chan struct{}),
+		cfg:       cfg,
+		sessions:  &sessions{rdb: cfg.Redis, keys: cfg.Keys, most: cfg.Session, idle: cfg.Idle},
+		throttle:  &throttle{rdb: cfg.Redis},
+		mux:       http.NewServeMux(),
+		inspector: asynq.NewInspectorFromRedisClient(cfg.Redis),
+		stopping:  make(chan struct{}),
 	}
 	if cfg.Monitor != nil {
 		p.full = asynqmon.New(asynqmon.Options{RootPath: MonitorRoot, RedisConnOpt: cfg.Monitor})
@@ -84,6 +88,8 @@ type route struct {
 // their session.
 func (p *Pages) routes() []route {
 	return slices.Concat(
+		p.providerRoutes(),
+		p.storeRoutes(),
 		p.auditRoutes(),
 		p.taskRoutes(),
 		[]route{

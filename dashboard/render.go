@@ -69,6 +69,8 @@ type navItem struct {
 
 // navigation are the links every page has, in their order.
 var navigation = []navItem{
+	{Name: "Providers", Href: Root + "/providers"},
+	{Name: "Store", Href: Root + "/store"},
 	{Name: "Audit", Href: Root + "/audit"},
 	{Name: "Queues", Href: MonitorRoot, Outside: true},
 }

@@ -50,7 +50,7 @@
   function busy(part) {
     var active = document.activeElement
     if (active && part.contains(active) && active.matches('input, textarea, select')) return true
-    return part.querySelector('details[open], dialog[open], input:checked:not([data-calm])') !== null
+    return part.querySelector('details[open]:not([data-keep]), dialog[open], input:checked:not([data-calm])') !== null
   }
   function showLive() {
     if (!liveButton) return
@@ -79,7 +79,18 @@
       showLive()
     }
   })
-  document.addEventListener('htmx:afterSwap', tellTimes)
+  // What is open to be read stays open.
+  var open = []
+  document.addEventListener('htmx:beforeSwap', function () {
+    open = Array.from(document.querySelectorAll('details[data-keep][open]'), function (d) { return d.id })
+  })
+  document.addEventListener('htmx:afterSwap', function () {
+    open.forEach(function (id) {
+      var details = document.getElementById(id)
+      if (details) details.open = true
+    })
+    tellTimes()
+  })
   document.addEventListener('htmx:sseClose', function (e) {
     if (e.detail.type === 'message') location.reload() // the session is over: to the login
   })
