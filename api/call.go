@@ -11,6 +11,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/oklog/ulid/v2"
+
+	"onejob/tracing"
 )
 
 // headerRequestID carries the id a request has in the log.
@@ -65,6 +67,9 @@ func (s *Server) logAnswer(c echo.Context, known *call, took time.Duration) {
 	}
 	if known.jobID != "" {
 		attrs = append(attrs, slog.String("job", known.jobID))
+	}
+	if id := tracing.ID(c.Request().Context()); id != "" {
+		attrs = append(attrs, slog.String("trace_id", id))
 	}
 	level := slog.LevelInfo
 	if !strings.HasPrefix(c.Path(), "/v1/") && c.Request().Method == http.MethodGet {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"onejob/jobs"
+	"onejob/tracing"
 )
 
 // Config is what the API needs to know. The zero value serves, but knows no
@@ -43,6 +44,10 @@ type Config struct {
 
 	// Routes are the configured routes by name.
 	Routes map[string]Route
+
+	// Tracer makes a span of every call under /v1/ and /openai/. Its zero value makes
+	// none.
+	Tracer tracing.Tracer
 }
 
 func (c Config) withDefaults() Config {

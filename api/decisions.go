@@ -10,6 +10,7 @@ import (
 
 	"onejob/auth"
 	"onejob/jobs"
+	"onejob/tracing"
 )
 
 // maxReason is the longest reason a person may give, in characters.
@@ -30,6 +31,7 @@ func (s *Server) decide(c echo.Context, who auth.Identity, allowed ...string) (*
 	if err != nil {
 		return nil, err
 	}
+	tracing.Link(c.Request().Context(), job.Trace)
 	version, p := expectedVersion(c.Request().Header)
 	if p != nil {
 		return nil, p

@@ -64,7 +64,7 @@ func newServer(config Config) *Server {
 	s := &Server{config: config.withDefaults(), echo: echo.New(), stopping: make(chan struct{}), mounts: map[string]Mounted{}}
 	s.metrics = newMetrics(s.config.Registry)
 	s.echo.HTTPErrorHandler = s.answerError
-	s.echo.Use(s.observe, s.recoverPanics, secure)
+	s.echo.Use(s.trace, s.observe, s.recoverPanics, secure)
 	return s
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"onejob/auth"
 	"onejob/jobs"
+	"onejob/tracing"
 )
 
 // submit is POST /v1/jobs: one intent, one job.
@@ -34,10 +35,11 @@ func (s *Server) record(ctx context.Context, i Intent, r *submitRequest) (jobs.S
 	submitted, err := s.store.Submit(ctx, jobs.Submission{
 		Owner: i.Who.Owner, Actor: actor(i.Who), Key: i.Key, Fingerprint: r.Fingerprint,
 		Route: r.Route, Provider: r.Provider, Input: r.Input, Params: r.Params, Metadata: r.Metadata,
-		WebhookURL: r.WebhookURL, StartWithin: r.StartWithin,
+		WebhookURL: r.WebhookURL, StartWithin: r.StartWithin, Trace: tracing.Traceparent(ctx),
 	})
 	if err == nil {
 		known.jobID = submitted.Job.ID
+		traceReplay(ctx, submitted)
 	}
 	return submitted, err
 }

@@ -8,10 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"onejob/faults"
 	"onejob/jobs"
 	"onejob/providers"
 	"onejob/tasks"
+	"onejob/tracing"
 )
 
 // call is one attempt in the hands of this worker, from its claim to its report.
@@ -23,6 +26,7 @@ type call struct {
 	began    time.Time // before the claim was sent
 	lease    *lease
 	wire     *providers.Wire
+	traced   context.Context // with the attempt's span; set before claim is
 	claim    atomic.Pointer[jobs.Claim]
 
 	suspected atomic.Bool               // the attempt is unknown; a late answer may still settle it
@@ -54,6 +58,7 @@ func (c *call) take(ctx context.Context) bool {
 		return errors.Join(err, faults.Point(faults.Claimed))
 	})
 	if err == nil {
+		c.trace(ctx, claim)
 		c.claim.Store(claim)
 	}
 	c.observeClaim(ctx, err)
@@ -63,6 +68,7 @@ func (c *call) take(ctx context.Context) bool {
 // run makes the call and reports its outcome, listening until the deadline.
 func (c *call) run(ctx context.Context) {
 	defer c.cancel()
+	defer trace.SpanFromContext(ctx).End()
 	answered := make(chan struct{})
 	watched := make(chan struct{})
 	beaten := make(chan struct{})
@@ -94,7 +100,7 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 	if err != nil {
 		return providers.Unsent(c.wire, err.Error())
 	}
-	outcome = c.provider.Execute(c.ctx, &providers.Call{
+	outcome = c.send(ctx, &providers.Call{
 		CallbackURL: callback, JobID: claim.JobID, AttemptID: jobs.AttemptID(claim.JobID, claim.Attempt), Try: claim.Try,
 		Input: input, Params: params, NotAfter: c.lease.ends(), Wire: c.wire,
 		Accept: func(ctx context.Context, handle string) error { return c.accept(ctx, handle) },
@@ -222,6 +228,9 @@ func (c *call) log() *slog.Logger {
 	log := c.worker.options.Log.With("job", c.wake.JobID, "attempt", c.wake.Attempt, "provider", c.provider.Name)
 	if claim := c.claim.Load(); claim != nil {
 		log = log.With("owner", claim.Owner, "route", claim.Route)
+		if id := tracing.ID(c.traced); id != "" {
+			log = log.With("trace_id", id)
+		}
 	}
 	return log
 }

@@ -75,6 +75,7 @@ func (c *call) report(ctx context.Context, o providers.Outcome) {
 		Provider: c.provider.Name, Outcome: o.Kind, Reason: o.Reason, Late: reported.Late, Took: time.Since(c.began),
 		Recorded: err == nil,
 	})
+	traceReport(ctx, o, reported, err)
 	for _, w := range reported.Wakes {
 		c.worker.options.Waker.Wake(ctx, w)
 	}
@@ -143,6 +144,7 @@ func (c *call) suspectNow(ctx context.Context, reason string) error {
 		suspected, err := c.worker.options.Store.Suspect(ctx, suspicion)
 		if err == nil && suspected {
 			c.log().WarnContext(ctx, "outcome unknown", "reason", reason)
+			c.traceSuspicion(reason)
 			c.worker.options.Observe.Suspected(Suspected{Provider: c.provider.Name, Reason: reason})
 		}
 		return err

@@ -22,6 +22,7 @@ import (
 	"onejob/jobs"
 	"onejob/providers"
 	"onejob/tasks"
+	"onejob/tracing"
 )
 
 // Provider is a configured provider as a worker uses it.
@@ -60,6 +61,9 @@ type Options struct {
 	// Beat is the pause between two beats of a lease. Defaults to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
+	// Tracer makes a span of every attempt and of its call. Its zero value makes none;
+	// then the trace context the job was submitted with goes to the provider.
+	Tracer tracing.Tracer
 	// Observe is told what happens. Its zero value tells nobody.
 	Observe Observer
 }
@@ -125,7 +129,8 @@ func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
 		return err
 	}
 	// asynq's context never cancels a call: a time-out is no failure.
-	w.attempt(context.WithoutCancel(ctx), provider, wake)
+	ctx = tracing.FromHeaders(context.WithoutCancel(ctx), task.Headers())
+	w.attempt(ctx, provider, wake)
 	return faults.Point(faults.Done)
 }
 
@@ -138,7 +143,7 @@ func (w *Worker) attempt(ctx context.Context, provider Provider, wake tasks.Wake
 	}
 	defer w.leave(c)
 	if c.take(ctx) {
-		c.run(ctx)
+		c.run(c.traced)
 	}
 }
 

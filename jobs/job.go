@@ -64,6 +64,7 @@ type Job struct {
 
 	Revision    int64  `json:"-"` // raised by every write; second part of the ETag
 	Fingerprint string `json:"-"` // binds the key to the exact intent
+	Trace       string `json:"-"` // the W3C trace context it was submitted with; may be empty
 }
 
 // Attempt returns the attempt with number n, or nil.

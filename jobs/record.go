@@ -113,7 +113,7 @@ func decodeJob(fields, attempts map[string]string) (*Job, error) {
 		CompletedBy: int(num(fields["completed_by"])), Hold: fields["hold"],
 		CreatedAt: moment(fields["created"]), UpdatedAt: moment(fields["updated"]),
 		StartBy: moment(fields["start_by"]), EndedAt: moment(fields["ended"]), ExpiresAt: moment(fields["expires"]),
-		Revision: num(fields["revision"]), Fingerprint: fields["fingerprint"],
+		Revision: num(fields["revision"]), Fingerprint: fields["fingerprint"], Trace: fields["trace"],
 	}
 	if code := fields["error_code"]; code != "" && job.State == Failed {
 		job.Error = explain(job, code, fields)

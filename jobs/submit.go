@@ -27,6 +27,7 @@ type Submission struct {
 	WebhookURL  string
 	StartWithin time.Duration // 0: whenever
 	Actor       string        // for the trail; the owner when empty
+	Trace       string        // W3C trace context, kept with a new job; no part of the intent
 }
 
 // Submitted is the job that holds the key.
@@ -56,6 +57,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 	v := verb{script: lua.Submit, jobID: sub.ID, actor: sub.Actor, args: []any{
 		sub.Fingerprint, sub.ID, sub.Owner, ownerHash(sub.Owner), sub.Key, hash, sub.Route, sub.Provider,
 		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(),
+		sub.Trace,
 	}}
 	a, err := s.runOn(ctx, v, append(p.verbKeys(sub.ID), p.key(hash)))
 	if err != nil {

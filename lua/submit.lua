@@ -7,6 +7,7 @@
 --     10 key hash    11 route        12 provider   13 input      14 params
 --     15 metadata    16 webhook url  17 start within, ms
 --     18 grace, ms: how long the caller has to enqueue before the sweeper does
+--     19 trace: the trace context the job was submitted with, for those who look on
 --
 -- Answers created | exists | conflict | gone. detail is the id of the job that
 -- holds the key; created and exists carry the record: job fields, attempt fields.
@@ -55,6 +56,7 @@ set('input', ARGV[13])
 keep_given('params', ARGV[14])
 keep_given('metadata', ARGV[15])
 keep_given('webhook_url', ARGV[16])
+keep_given('trace', ARGV[19])
 if given(ARGV[17]) then
   set('start_by', now + tonumber(ARGV[17]))
   remind('start', 1, now + tonumber(ARGV[17]) + 1)

@@ -11,6 +11,7 @@ import (
 
 	"onejob/jobs"
 	"onejob/providers"
+	"onejob/tracing"
 )
 
 // Provider is a configured provider as it is asked about attempts.
@@ -66,6 +67,9 @@ type Reconciler struct {
 	Prepare func(route, provider string, input, params json.RawMessage) (json.RawMessage, json.RawMessage, error)
 	Judge   func(route string, o providers.Outcome) providers.Outcome
 	Log     *slog.Logger
+	// Tracer makes a span of every question, in the trace of its job. Its zero value
+	// makes none.
+	Tracer tracing.Tracer
 
 	asking sync.WaitGroup
 	mu     sync.Mutex
@@ -144,7 +148,9 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	if !provider.Answerable() {
 		return nil
 	}
+	ctx, end := r.trace(ctx, tracing.SpanLookup, job, attempt)
 	outcome := r.ask(ctx, provider, job, attempt)
+	defer func() { end(outcome) }()
 	if outcome.Reason == providers.ReasonLookupAbsent && provider.absenceProves(attempt, now) {
 		outcome = providers.NeverArrived()
 	}
@@ -185,7 +191,7 @@ func (r *Reconciler) ask(ctx context.Context, p Provider, job *jobs.Job, a *jobs
 		}
 	}
 	return providers.Repeated(p.Execute(ctx, &providers.Call{
-		JobID: job.ID, AttemptID: a.ID, Try: tryOf(job, a), Input: input, Params: params,
+		JobID: job.ID, AttemptID: a.ID, Try: tryOf(job, a), Input: input, Params: params, Traceparent: tracing.Traceparent(ctx),
 		NotAfter: created(p, a).Add(p.Window), Wire: providers.NewWire(within),
 	}))
 }
@@ -279,6 +285,7 @@ func (r *Reconciler) Report(ctx context.Context, jobID string, attempt int, o pr
 	if a == nil {
 		return jobs.Reported{}, &jobs.Refusal{Code: jobs.CodeNoAttempt, JobID: jobID}
 	}
+	traceReport(ctx, job, a, o)
 	return r.apply(ctx, job, a, o, "provider:"+a.Provider)
 }
 
@@ -324,6 +331,8 @@ func (r *Reconciler) cancel(ctx context.Context, d jobs.Due) error {
 	if !ok || attempt == nil {
 		return r.Store.Forget(ctx, d)
 	}
+	ctx, end := r.trace(ctx, tracing.SpanCancel, job, attempt)
+	defer func() { end(providers.Outcome{}) }()
 	if err := canceler.Cancel(ctx, providers.Ref{JobID: job.ID, AttemptID: attempt.ID, Handle: attempt.Handle}); err != nil {
 		return fmt.Errorf("asking %s to cancel: %w", d.Provider, err)
 	}
