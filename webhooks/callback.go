@@ -1,6 +1,8 @@
 // Package webhooks is what goes between onejob and other servers without being
-// asked for: so far the callbacks of providers, which report an attempt's end at
-// a URL of its own.
+// asked for: the callbacks of providers, which report an attempt's end at a URL of
+// its own, and the deliveries to jobs' webhooks, after Standard Webhooks
+// (docs/webhooks.md): secrets, signatures, where deliveries may go, how they are sent
+// and how much at once. What is delivered, and when again, the store decides.
 package webhooks
 
 import (
