@@ -28,6 +28,7 @@ import (
 	"onejob/providers"
 	"onejob/recovery"
 	"onejob/tasks"
+	"onejob/tracing"
 )
 
 // App is one process of onejob. New, then Run, or Start and Close.
@@ -46,6 +47,8 @@ type App struct {
 	waker      *tasks.Waker
 	metrics    *metrics
 	durability Durability
+	tracer     tracing.Tracer
+	exporter   *tracing.Exporter // nil: no spans are sent
 	clockwork  *jobs.Clockwork
 	look       lookout
 	pages      *dashboard.Pages
@@ -132,6 +135,9 @@ func (a *App) Start(ctx context.Context) error {
 	if err := a.connect(ctx); err != nil {
 		return err
 	}
+	if err := a.trace(ctx); err != nil {
+		return err
+	}
 	timeouts := a.cfg.Providers
 	drain := a.cfg.Drain
 	a.store = jobs.NewStore(a.rdb, jobs.Options{
@@ -141,7 +147,7 @@ func (a *App) Start(ctx context.Context) error {
 	// Longer than any call: asynq giving a call up would not end it.
 	a.queue = tasks.NewQueue(a.rdb, func(provider string) time.Duration {
 		return timeouts[provider].Deadline + drain + time.Minute
-	})
+	}, tasks.WithTracer(a.tracer))
 	a.waker = tasks.NewWaker(a.queue, a.log)
 	if err := a.loadRules(); err != nil {
 		return err
@@ -237,10 +243,12 @@ func (a *App) listen(ctx context.Context) error {
 func (a *App) serve() {
 	cfg := api.Config{
 		Log: a.log, PolicyFor: a.policy, CheckResult: a.rules.checkResult, Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
+		Tracer: a.tracer,
 	}
 	if a.serveAPI {
 		cfg.Reporter = reporter{a.callbacks(), &recovery.Reconciler{
 			Store: a.store, Waker: a.waker, Policy: a.policy, Log: a.log, Judge: a.rules.judge,
+			Tracer: a.tracer,
 		}, a.cfg}
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
 		a.mountPages()
@@ -311,6 +319,9 @@ func (a *App) Close() error {
 	}
 	if a.waker != nil {
 		a.waker.Close()
+	}
+	if a.exporter != nil {
+		a.exporter.Close()
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())

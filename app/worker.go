@@ -48,13 +48,13 @@ func (a *App) newWorkers() *workers {
 	remind := reminders(a.cfg, asked)
 	w.worker = handlers.NewWorker(handlers.Options{
 		Store: a.store, Waker: a.waker, Providers: built, Policy: a.policy, Prepare: a.rules.prepare, Judge: a.rules.judge, Remind: remind, Beat: a.cfg.Beat,
-		Callback: a.callbackURL, Log: a.log, Observe: handlers.Observer{Ended: a.metrics.ended},
+		Callback: a.callbackURL, Log: a.log, Tracer: a.tracer, Observe: handlers.Observer{Ended: a.metrics.ended},
 	})
 	w.sweeper = recovery.NewSweeper(recovery.Options{
 		Store: a.store, Queue: a.queue, Remind: remind, Beat: a.cfg.Beat, Log: a.log,
 		Reconciler: &recovery.Reconciler{
 			Store: a.store, Waker: a.waker, Providers: asked, Policy: a.policy, Log: a.log,
-			Prepare: a.rules.prepare, Judge: a.rules.judge,
+			Prepare: a.rules.prepare, Judge: a.rules.judge, Tracer: a.tracer,
 		},
 	})
 	if a.cfg.Certificates.Reverify > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"onejob/faults"
 	"onejob/jobs"
+	"onejob/tracing"
 )
 
 // Queues with names of their own; no provider may take them.
@@ -25,6 +26,7 @@ type Queue struct {
 	rdb       redis.UniversalClient
 	inspector *asynq.Inspector
 	timeout   func(provider string) time.Duration
+	tracer    tracing.Tracer
 
 	mu     sync.Mutex
 	client *asynq.Client
@@ -34,9 +36,22 @@ type Queue struct {
 // NewQueue returns a Queue over rdb, which it does not close. timeout is how
 // long asynq may hold a wake-up of a provider before it gives it to somebody
 // else: longer than any call, for that would only waste a delivery.
-func NewQueue(rdb redis.UniversalClient, timeout func(provider string) time.Duration) *Queue {
-	return &Queue{rdb: rdb, inspector: asynq.NewInspectorFromRedisClient(rdb), timeout: timeout}
+func NewQueue(rdb redis.UniversalClient, timeout func(provider string) time.Duration, options ...QueueOption) *Queue {
+	q := &Queue{rdb: rdb, inspector: asynq.NewInspectorFromRedisClient(rdb), timeout: timeout}
+	for _, option := range options {
+		option(q)
+	}
+	return q
 }
+
+// QueueOption changes what NewQueue returns.
+type QueueOption func(*Queue)
+
+// placed is what became of a wake-up.
+type placed string
+
+// parked is one that waits for its turn.
+const parked placed = "parked"
 
 // clientTime is how long an asynq client is used. It announces each queue once
 // and never again, so that a queue an operator deleted would stay hidden from him
@@ -58,13 +73,15 @@ func (q *Queue) enqueuer(fresh bool) *asynq.Client {
 // task with its id is there already is no error: it may be our own, its reply
 // lost, and if it is not going to run, Rewake finds out.
 func (q *Queue) Enqueue(ctx context.Context, w jobs.Wake) error {
+	ctx, traced := q.trace(ctx, w)
 	_, err := q.enqueue(ctx, w, 0)
+	traced("", err)
 	return err
 }
 
 // enqueue tells whether the task is new.
 func (q *Queue) enqueue(ctx context.Context, w jobs.Wake, k int) (bool, error) {
-	task, err := wakeTask(w, k, q.timeout(w.Provider))
+	task, err := wakeTask(w, k, q.timeout(w.Provider), q.headers(ctx))
 	if err != nil {
 		return false, err
 	}

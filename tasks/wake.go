@@ -39,12 +39,13 @@ func ParseWake(payload []byte) (Wake, error) {
 }
 
 // wakeTask is the wake-up of an attempt; k of them may exist, told apart by id.
-func wakeTask(w jobs.Wake, k int, timeout time.Duration) (*asynq.Task, error) {
+// headers are for those who look on; nil: none.
+func wakeTask(w jobs.Wake, k int, timeout time.Duration, headers map[string]string) (*asynq.Task, error) {
 	payload, err := json.Marshal(Wake{JobID: w.JobID, Attempt: w.Attempt})
 	if err != nil {
 		return nil, fmt.Errorf("writing a wake-up: %w", err)
 	}
-	return asynq.NewTask(TypeWake, payload,
+	return asynq.NewTaskWithHeaders(TypeWake, payload, headers,
 		asynq.TaskID(wakeID(w, k)), asynq.Queue(w.Provider), asynq.MaxRetry(maxRetry), asynq.Timeout(timeout)), nil
 }
 

@@ -50,7 +50,7 @@ func (k *Waker) Wake(ctx context.Context, w jobs.Wake) {
 		k.mu.Lock()
 		delete(k.timers, timer)
 		k.mu.Unlock()
-		k.enqueue(context.Background(), w)
+		k.enqueue(ctx, w) // which outlives its cause; what it knows of a trace is kept
 	})
 	k.timers[timer] = struct{}{}
 	close(ready)
