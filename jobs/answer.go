@@ -20,11 +20,12 @@ type answer struct {
 	opened   int
 	provider string
 	wait     time.Duration
+	owner    string // its hash
 	rest     []any
 }
 
 func readAnswer(jobID string, raw []any) (*answer, error) {
-	const fixed = 9
+	const fixed = 10
 	if len(raw) < fixed {
 		return nil, fmt.Errorf("job %s: script answered %d fields, want at least %d", jobID, len(raw), fixed)
 	}
@@ -39,6 +40,7 @@ func readAnswer(jobID string, raw []any) (*answer, error) {
 		opened:   int(num(raw[6])),
 		provider: str(raw[7]),
 		wait:     time.Duration(num(raw[8])) * time.Millisecond,
+		owner:    str(raw[9]),
 		rest:     raw[fixed:],
 	}
 	if code, refused := refusals[a.word]; refused {
@@ -67,7 +69,7 @@ func (a *answer) wakes() []Wake {
 	if a.opened == 0 {
 		return nil
 	}
-	return []Wake{{JobID: a.jobID, Attempt: a.opened, Provider: a.provider, In: a.wait}}
+	return []Wake{{JobID: a.jobID, Attempt: a.opened, Provider: a.provider, Owner: a.owner, In: a.wait}}
 }
 
 func str(v any) string {

@@ -84,8 +84,10 @@ func (s *Store) Strays(ctx context.Context, repair bool, each func(Stray) error)
 				return s.strayMembers(ctx, key, repair, each)
 			}
 		}
-		if rest, ok := kindOfKey(key, "due"); ok && rest == "" {
-			return s.strayMembers(ctx, key, repair, each)
+		for _, set := range []string{"due", "webhooks"} {
+			if rest, ok := kindOfKey(key, set); ok && rest == "" {
+				return s.strayMembers(ctx, key, repair, each)
+			}
 		}
 		for _, kind := range []string{"attempts:", "events:"} {
 			if id, ok := kindOfKey(key, kind); ok {
@@ -145,7 +147,7 @@ func (s *Store) strayMember(ctx context.Context, key, member string, at int64, r
 	id := member
 	if kind, rest, ok := strings.Cut(member, ":"); ok {
 		id, _, _ = strings.Cut(rest, ":")
-		if kind == DueExpire && time.UnixMilli(at).After(time.Now().Add(-sweptBy)) {
+		if (kind == DueExpire || kind == DueWebhook) && time.UnixMilli(at).After(time.Now().Add(-sweptBy)) {
 			return nil // its turn comes
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,15 +15,16 @@ import (
 
 // Kinds of entries in a partition's due set.
 const (
-	DueWake   = "wake"   // a starting attempt nobody has claimed
-	DueLease  = "lease"  // a running attempt's lease or deadline
-	DueLookup = "lookup" // an unknown attempt to be looked up
-	DueSettle = "settle" // an unknown attempt no answer can come for any more
-	DueRace   = "race"   // a silent attempt another provider may race
-	DueTicket = "ticket" // a failed job's ticket for operators
-	DueExpire = "expire" // an ended job's entries in the indexes
-	DueStart  = "start"  // a starting attempt of a job that is to start by a time
-	DueCancel = "cancel" // a call its provider is to be asked to cancel
+	DueWake    = "wake"    // a starting attempt nobody has claimed
+	DueLease   = "lease"   // a running attempt's lease or deadline
+	DueLookup  = "lookup"  // an unknown attempt to be looked up
+	DueSettle  = "settle"  // an unknown attempt no answer can come for any more
+	DueRace    = "race"    // a silent attempt another provider may race
+	DueTicket  = "ticket"  // a failed job's ticket for operators
+	DueExpire  = "expire"  // an ended job's entries in the indexes
+	DueStart   = "start"   // a starting attempt of a job that is to start by a time
+	DueCancel  = "cancel"  // a call its provider is to be asked to cancel
+	DueWebhook = "webhook" // a delivery's next try
 )
 
 // Due is an overdue entry this sweep has taken the turn for.
@@ -34,6 +36,8 @@ type Due struct {
 	// Provider is the attempt's. Both for DueWake, DueLookup and DueCancel.
 	Tries    int
 	Provider string
+	// Owner is OwnerHash of the job's. For DueWake.
+	Owner string
 }
 
 // Attempt is the number of the attempt an entry speaks of.
@@ -42,12 +46,24 @@ func (d Due) Attempt() int {
 	return n
 }
 
+// Webhook is the number of the delivery an entry of DueWebhook speaks of.
+func (d Due) Webhook() int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(d.Last, "h"))
+	return n
+}
+
+// DueOfWebhook is the entry of delivery n of a job, for Postpone.
+func DueOfWebhook(jobID string, n int) Due {
+	return Due{Kind: DueWebhook, JobID: jobID, Last: fmt.Sprintf("h%d", n)}
+}
+
 // takeMost bounds what one sweep takes of one partition.
 const takeMost = 100
 
-// Overdue tells which partitions have something due, in one round trip. With an
-// error those that could be read are told all the same.
-func (s *Store) Overdue(ctx context.Context) ([]int, error) {
+// Overdue tells which partitions have something due, and by how much the oldest of
+// it is overdue, in one round trip. With an error those that could be read are told
+// all the same.
+func (s *Store) Overdue(ctx context.Context) ([]int, time.Duration, error) {
 	pipe := s.rdb.Pipeline()
 	clock := pipe.Time(ctx)
 	first := make([]*redis.ZSliceCmd, Partitions)
@@ -63,12 +79,14 @@ func (s *Store) Overdue(ctx context.Context) ([]int, error) {
 		now = time.Now() // a look too early or late: the scripts go by their own clock
 	}
 	var overdue []int
+	var lag time.Duration
 	for p, command := range first {
 		if entries := command.Val(); len(entries) > 0 && entries[0].Score <= float64(now.UnixMilli()) {
 			overdue = append(overdue, p)
+			lag = max(lag, now.Sub(time.UnixMilli(int64(entries[0].Score))))
 		}
 	}
-	return overdue, err
+	return overdue, lag, err
 }
 
 // Now is the time by the store's clock.
@@ -119,12 +137,12 @@ func (s *Store) Take(ctx context.Context, p int) ([]Due, error) {
 	due := make([]Due, 0, len(taken))
 	for _, entry := range taken {
 		fields, ok := entry.([]any)
-		if !ok || len(fields) != 5 {
+		if !ok || len(fields) != 6 {
 			return nil, fmt.Errorf("taking what is due in partition %d: unexpected entry %v", p, entry)
 		}
 		due = append(due, Due{
 			Kind: str(fields[0]), JobID: str(fields[1]), Last: str(fields[2]),
-			Tries: int(num(fields[3])), Provider: str(fields[4]),
+			Tries: int(num(fields[3])), Provider: str(fields[4]), Owner: str(fields[5]),
 		})
 	}
 	return due, nil

@@ -56,6 +56,7 @@ type Job struct {
 	Next           *Next           `json:"next"`
 	Hold           string          `json:"hold,omitempty"` // why nothing starts although it could: an operator archived its wake-up
 	Attempts       []Attempt       `json:"attempts"`
+	Webhooks       []Webhook       `json:"webhooks,omitempty"` // what its webhook was told
 	CreatedAt      Time            `json:"created_at"`
 	UpdatedAt      Time            `json:"updated_at"`
 	StartBy        Time            `json:"start_by,omitzero"`

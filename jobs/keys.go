@@ -97,8 +97,8 @@ func sha256Hex(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ownerHash names an owner in keys; 128 bits are plenty to keep owners apart.
-func ownerHash(owner string) string { return sha256Hex([]byte(owner))[:32] }
+// OwnerHash names an owner in keys; 128 bits are plenty to keep owners apart.
+func OwnerHash(owner string) string { return sha256Hex([]byte(owner))[:32] }
 
 func keyHash(owner, key string) string { return sha256Hex(lengthPrefixed(owner, key)) }
 
@@ -114,6 +114,8 @@ func (p partition) events(id string) string   { return p.prefix() + "events:" + 
 func (p partition) key(hash string) string    { return p.prefix() + "key:" + hash }
 func (p partition) state(s State) string      { return p.prefix() + "state:" + string(s) }
 func (p partition) owner(hash string) string  { return p.prefix() + "owner:" + hash }
+func (p partition) open() string              { return p.prefix() + "open" }
+func (p partition) webhooks() string          { return p.prefix() + "webhooks" }
 
 // verbKeys are KEYS 1 to 5 of every verb (lua/record.lua).
 func (p partition) verbKeys(id string) []string {

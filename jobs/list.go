@@ -240,7 +240,7 @@ func (q Query) bounds(position listed) (lowest, highest string) {
 // indexes are the indexes of a partition that together hold what q can match.
 func (q Query) indexes(p partition) []string {
 	if q.Owner != "" {
-		return []string{p.owner(ownerHash(q.Owner))}
+		return []string{p.owner(OwnerHash(q.Owner))}
 	}
 	if q.State != "" {
 		return []string{p.state(q.State)}

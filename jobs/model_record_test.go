@@ -73,6 +73,7 @@ type image struct {
 	trail         []string
 	states        map[string]int64 // the state indexes it is in, and its place there
 	owner         int64
+	open          int64    // jobs of its owner that have not ended, as counted
 	expiries      [4]int64 // of job, attempts, events, key; -1: none
 	seq           int64
 }
@@ -101,8 +102,10 @@ func (r *record) image() image {
 	}
 	im.states = map[string]int64{r.state: r.created}
 	im.owner = r.created
+	im.open = 1
 	im.expiries = [4]int64{-1, -1, -1, -1}
 	if isEnded(r.state) {
+		im.open = 0
 		record, key := r.ended+r.keepJob, r.ended+max(r.keepJob, r.keepKey)
 		im.expiries = [4]int64{record, record, record, key}
 	}

@@ -143,7 +143,7 @@ func (s *scripts) look(t require.TestingT) (image, int64) {
 	for i, state := range jobs.States {
 		states[i] = pipe.ZRangeWithScores(s.ctx, s.prefix+"state:"+string(state), 0, -1)
 	}
-	owner := pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id)
+	owner, open := pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id), pipe.HGet(s.ctx, s.prefix+"open", ownerHash)
 	expiries := make([]*redis.DurationCmd, 4)
 	for i, key := range []string{keys[0], keys[1], keys[2], s.key} {
 		expiries[i] = pipe.PExpireTime(s.ctx, key)
@@ -172,7 +172,7 @@ func (s *scripts) look(t require.TestingT) (image, int64) {
 	for _, m := range trail.Val() {
 		im.trail = append(im.trail, line(m.Values))
 	}
-	im.seq = atoi(seq.Val())
+	im.seq, im.open = atoi(seq.Val()), atoi(open.Val())
 	return im, clock.Val().UnixMilli()
 }
 

@@ -119,6 +119,7 @@ func decodeJob(fields, attempts map[string]string) (*Job, error) {
 		job.Error = explain(job, code, fields)
 	}
 	job.Attempts = decodeAttempts(job.ID, attempts)
+	job.Webhooks = decodeWebhooks(job.ID, attempts)
 	job.BlockedBy = blockOf(job)
 	job.Next = nextOf(job)
 	return job, nil

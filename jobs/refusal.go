@@ -1,6 +1,9 @@
 package jobs
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Code names why a script refused. The words are those of lua/answers.go.
 type Code string
@@ -17,6 +20,7 @@ const (
 	CodeAttemptTerminal Code = "attempt_terminal" // the attempt has ended already
 	CodeNotUnknown      Code = "not_unknown"      // only an unknown attempt can be resolved that way
 	CodeExpiring        Code = "expiring"         // the record is about to expire
+	CodeNoWebhook       Code = "no_webhook"       // the job has no delivery with that number
 )
 
 // Refusal is the answer of a script that changed nothing. It is an error that
@@ -42,6 +46,9 @@ func (r *Refusal) Error() string {
 	}
 	return fmt.Sprintf("job %s: %s", r.JobID, r.Code)
 }
+
+// refused tells whether err is a Refusal with that code.
+func refused(err error, code Code) bool { return errors.Is(err, &Refusal{Code: code}) }
 
 // Is makes errors.Is(err, &Refusal{Code: c}) match by code.
 func (r *Refusal) Is(target error) bool {

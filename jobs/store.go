@@ -68,6 +68,7 @@ type Wake struct {
 	JobID    string
 	Attempt  int
 	Provider string
+	Owner    string        // OwnerHash of the job's; empty: not known
 	In       time.Duration // not before that much time has passed
 	Tries    int           // wake-ups made for it before this one
 }
@@ -150,6 +151,7 @@ var refusals = map[lua.Answer]Code{
 	lua.AttemptTerminal: CodeAttemptTerminal,
 	lua.NotUnknown:      CodeNotUnknown,
 	lua.Expiring:        CodeExpiring,
+	lua.NoWebhook:       CodeNoWebhook,
 }
 
 // ErrBadCursor is returned by List for a cursor it did not make.

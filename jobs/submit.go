@@ -55,7 +55,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 		start = fmt.Sprint(sub.StartWithin.Milliseconds())
 	}
 	v := verb{script: lua.Submit, jobID: sub.ID, actor: sub.Actor, args: []any{
-		sub.Fingerprint, sub.ID, sub.Owner, ownerHash(sub.Owner), sub.Key, hash, sub.Route, sub.Provider,
+		sub.Fingerprint, sub.ID, sub.Owner, OwnerHash(sub.Owner), sub.Key, hash, sub.Route, sub.Provider,
 		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(),
 		sub.Trace,
 	}}
@@ -69,7 +69,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 	}
 	submitted := Submitted{Job: job, Created: a.word == lua.Created}
 	if submitted.Created && job.Attempts[0].State == AttemptStarting {
-		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider}}
+		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider, Owner: OwnerHash(sub.Owner)}}
 	}
 	return submitted, nil
 }

@@ -30,6 +30,12 @@ const (
 	HeldBack     Answer = "held"
 	Noted        Answer = "noted"
 
+	// Of deliveries.
+	Taken        Answer = "taken"
+	NotPending   Answer = "not_pending"
+	NotTaken     Answer = "not_taken"
+	Redelivering Answer = "redelivering"
+
 	// Refused.
 	NotFound        Answer = "not_found"
 	NoAttempt       Answer = "no_attempt"
@@ -41,4 +47,5 @@ const (
 	AttemptTerminal Answer = "attempt_terminal"
 	NotUnknown      Answer = "not_unknown"
 	Expiring        Answer = "expiring"
+	NoWebhook       Answer = "no_webhook"
 )

@@ -39,6 +39,9 @@ var (
 	ExpireStart = load("expire_start")
 	Patience    = load("patience")
 	Read        = load("read")
+	HookTake    = load("hook_take")
+	HookDone    = load("hook_done")
+	Redeliver   = load("redeliver")
 )
 
 const include = "-- include: "

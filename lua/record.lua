@@ -16,8 +16,9 @@
 -- Verbs number their own from 5. An empty string means: not given.
 --
 -- Every verb answers {answer, seq, version, state, revision, detail, opened,
--- provider, wait, ...}: the last three tell of an attempt that was opened and in
--- how many ms it may start. What follows is the verb's own.
+-- provider, wait, owner, ...}: opened and the three after it tell of an attempt that
+-- was opened, in how many ms it may start, and the hash of the owner it is for. What
+-- follows is the verb's own.
 --
 -- Redis does not roll back: a verb reads and validates first, collects its
 -- writes in set() and set_attempt(), and writes them all in commit().
@@ -70,7 +71,8 @@ local function set_attempt_given(n, field, value)
 end
 
 local JOB_FIELDS = { 'id', 'state', 'version', 'revision', 'fingerprint', 'attempts', 'completed_by', 'owner_hash',
-  'key_hash', 'created', 'provider', 'route', 'start_by', 'expires', 'ops', 'hold', 'epoch' }
+  'key_hash', 'created', 'provider', 'route', 'start_by', 'expires', 'ops', 'hold', 'epoch', 'webhook_url', 'hooks',
+  'hooks_off' }
 
 -- turn_to makes the verb speak of another job of the same partition from here on.
 local function turn_to(id)
@@ -185,10 +187,11 @@ local function recall()
 end
 
 -- commit writes what was collected, in one place and one order, and tells
--- those who watch the job. The version is written by raise() alone (I9).
-local function commit()
+-- those who watch the job. The version is written by raise() alone (I9). books is
+-- true for what is about the job's deliveries and no news of the job itself.
+local function commit(books)
   set('revision', job.revision + 1)
-  set('updated', now)
+  if not books then set('updated', now) end
   redis.call('HSET', JOB, unpack(job_writes))
   if #job_deletes > 0 then redis.call('HDEL', JOB, unpack(job_deletes)) end
   if #attempt_writes > 0 then redis.call('HSET', ATTEMPTS, unpack(attempt_writes)) end
@@ -202,17 +205,17 @@ local function raise() set('version', job.version + 1) end
 
 -- reply is the one shape of every answer.
 local function reply(answer, detail, opened, ...)
-  local provider, wait = '', ''
+  local provider, wait, owner = '', '', ''
   if given(opened) and states[tonumber(opened)] then
     local n = tonumber(opened)
-    provider = providers[n]
+    provider, owner = providers[n], job.owner_hash or ''
     local not_before = tonumber(redis.call('HGET', ATTEMPTS, n .. '.not_before') or '0')
     wait = text(math.max(0, not_before - now))
   end
   local seq = redis.call('GET', SEQ) or '0'
-  if not job then return { answer, seq, '0', '', '0', detail or '', '', '', '', ... } end
+  if not job then return { answer, seq, '0', '', '0', detail or '', '', '', '', '', ... } end
   return { answer, seq, text(job.version), job.state, text(job.revision), detail or '', opened or '', provider,
-    wait, ... }
+    wait, owner, ... }
 end
 
 -- refuse_attempt answers with what is known of the attempt in the way.

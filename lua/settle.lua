@@ -1,4 +1,4 @@
--- include: record
+-- include: hook
 -- Settling: the only place that sets a job's state (design §2).
 
 -- call_off asks for a call that may be running at the provider to be cancelled
@@ -49,15 +49,29 @@ local function unkeep()
   redis.call('ZREM', DUE, 'expire:' .. job.id .. ':' .. job.owner_hash)
 end
 
+-- count_open keeps the number of an owner's jobs of this partition that have not
+-- ended, for those who limit it: what is not open is not in the hash.
+local function count_open(by)
+  local open = PREFIX .. 'open'
+  if redis.call('HINCRBY', open, job.owner_hash, by) <= 0 then redis.call('HDEL', open, job.owner_hash) end
+end
+
 local function move_job(to)
   local from = job.state
   if from == to then return end
   set('state', to)
   redis.call('ZREM', PREFIX .. 'state:' .. from, job.id)
   redis.call('ZADD', PREFIX .. 'state:' .. to, text(job.created), job.id)
-  if is_ended(from) and not is_ended(to) then unkeep() end
-  if is_ended(to) and not is_ended(from) then keep() end
+  if is_ended(from) and not is_ended(to) then
+    unkeep()
+    count_open(1)
+  end
+  if is_ended(to) and not is_ended(from) then
+    keep()
+    count_open(-1)
+  end
   if is_final(to) then close_open(to) end
+  announce(to)
   if to == 'failed' then
     redis.call('ZADD', DUE, text(now), 'ticket:' .. job.id .. ':' .. text(job.version))
   end

@@ -5,9 +5,9 @@
 -- KEYS 1 due
 -- ARGV 1 at most this many
 --
--- Answers a list of {kind, job id, last part, tries, provider}; tries counts how
--- often the entry was handed out for its attempt, this time included, where the
--- kind counts.
+-- Answers a list of {kind, job id, last part, tries, provider, owner}; tries counts
+-- how often the entry was handed out for its attempt, this time included, where the
+-- kind counts; owner is a wake-up's, by its hash.
 
 local DUE = KEYS[1]
 local PREFIX = string.sub(DUE, 1, -4)
@@ -24,6 +24,7 @@ local KINDS = {
   wake = { counter = 'wakes', state = 'starting', first = 30000, most = 600000 },
   lookup = { counter = 'lookups', state = 'unknown', first = 2000, most = 300000, next = 'lookup_at' },
   cancel = { counter = 'cancels', first = 5000, most = 60000, tries = 20 },
+  webhook = { counter = 'wakes', state = 'pending', first = 10000, most = 600000 },
 }
 
 -- again counts and tells the tries and the wait; nil when the entry is of no use
@@ -41,17 +42,19 @@ end
 local taken = {}
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIMIT', 0, ARGV[1])) do
   local name, id, last = string.match(member, '^(%w+):([^:]+):(.+)$')
-  local tries, wait, provider = 0, TURN, ''
+  local tries, wait, provider, owner = 0, TURN, '', ''
   if name and KINDS[name] then
     local attempts = PREFIX .. 'attempts:' .. id
     tries, wait = again(KINDS[name], attempts, last)
     provider = redis.call('HGET', attempts, last .. '.provider') or ''
+    if name == 'wake' then owner = redis.call('HGET', PREFIX .. 'job:' .. id, 'owner_hash') or '' end
   end
   if name and tries then
     redis.call('ZADD', DUE, text(now + wait), member)
-    taken[#taken + 1] = { name, id, last, text(tries), provider }
+    taken[#taken + 1] = { name, id, last, text(tries), provider, owner }
   else
     redis.call('ZREM', DUE, member)
+    if name == 'webhook' then redis.call('ZREM', PREFIX .. 'webhooks', member) end
   end
 end
 return taken

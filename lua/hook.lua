@@ -1,0 +1,58 @@
+-- include: record
+-- Deliveries: what a job's webhook is told of, and when (docs/webhooks.md).
+--
+-- Delivery h is kept beside the attempts, as fields h<h>.<name>: event, at, state
+-- (pending, delivered, exhausted or disabled), tries, next, lease, token, code,
+-- error, delivered. While it is pending it has an entry in the due set and one in
+-- the partition's set `webhooks`, both named webhook:<job>:h<h>.
+
+local HOOKS = PREFIX .. 'webhooks'
+local ANNOUNCED = { succeeded = true, failed = true, cancelled = true, unknown = true }
+
+local function set_hook(h, field, value) set_attempt('h' .. h, field, value) end
+
+-- load_hook reads one delivery; nil when there is none with that number.
+local function load_hook(h)
+  local names = { 'event', 'state', 'tries', 'lease', 'token', 'next' }
+  for i, name in ipairs(names) do names[i] = 'h' .. h .. '.' .. name end
+  local found = redis.call('HMGET', ATTEMPTS, unpack(names))
+  if not found[1] then return nil end
+  return { number = h, event = found[1], state = found[2], tries = tonumber(found[3]) or 0,
+    lease = tonumber(given(found[4]) or '0'), token = given(found[5]), next = tonumber(found[6]) or 0 }
+end
+
+-- open_hook makes a delivery pending: its next try is due at a time.
+local function open_hook(h, at)
+  set_hook(h, 'state', 'pending')
+  set_hook(h, 'next', at)
+  set_hook(h, 'wakes', 0)
+  redis.call('ZADD', DUE, text(at), due_name('webhook', 'h' .. h))
+  redis.call('ZADD', HOOKS, text(now), due_name('webhook', 'h' .. h))
+end
+
+-- close_hook ends a delivery: delivered, exhausted or disabled.
+local function close_hook(h, state)
+  set_hook(h, 'state', state)
+  redis.call('ZREM', DUE, due_name('webhook', 'h' .. h))
+  redis.call('ZREM', HOOKS, due_name('webhook', 'h' .. h))
+end
+
+-- announce records, in the script that changes the state, that the webhook is to be
+-- told: no delivery is ever lost between the two. A receiver that has said 410 is
+-- told no more of this job.
+local function announce(state)
+  if not given(job.webhook_url) or not ANNOUNCED[state] then return end
+  local h = text((tonumber(job.hooks) or 0) + 1)
+  set('hooks', h)
+  set_hook(h, 'event', 'job.' .. state)
+  set_hook(h, 'at', now)
+  set_hook(h, 'tries', 0)
+  if job.hooks_off then
+    set_hook(h, 'state', 'disabled')
+  else
+    open_hook(h, now)
+  end
+end
+
+-- tell writes the line of the trail about a try.
+local function tell(verb, d, to, said) event(verb, nil, d.state, to, 'h' .. d.number .. ' ' .. d.event .. said) end
