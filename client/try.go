@@ -25,6 +25,11 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 		return nil, fmt.Errorf("making a request: %w", err)
 	}
 	maps.Copy(r.Header, k.header)
+	if k.key != "" {
+		// net/http would send a POST with an Idempotency-Key again by itself, and
+		// nobody would be told of the try.
+		r.GetBody = nil
+	}
 	if k.body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
