@@ -9,6 +9,7 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
 
 	"onejob/faults"
 	"onejob/jobs"
@@ -28,9 +29,13 @@ type Queue struct {
 	timeout   func(provider string) time.Duration
 	tracer    tracing.Tracer
 
+	window func(provider string) int // nil: nothing is parked
+	shares []any                     // of owners: hash, share, hash, share, …
+
 	mu     sync.Mutex
 	client *asynq.Client
-	made   time.Time // client
+	made   time.Time         // client
+	depths map[string]*depth // of providers' queues
 }
 
 // NewQueue returns a Queue over rdb, which it does not close. timeout is how
@@ -43,15 +48,6 @@ func NewQueue(rdb redis.UniversalClient, timeout func(provider string) time.Dura
 	}
 	return q
 }
-
-// QueueOption changes what NewQueue returns.
-type QueueOption func(*Queue)
-
-// placed is what became of a wake-up.
-type placed string
-
-// parked is one that waits for its turn.
-const parked placed = "parked"
 
 // clientTime is how long an asynq client is used. It announces each queue once
 // and never again, so that a queue an operator deleted would stay hidden from him
@@ -69,33 +65,34 @@ func (q *Queue) enqueuer(fresh bool) *asynq.Client {
 	return q.client
 }
 
-// Enqueue puts the first wake-up of an attempt on its provider's queue. That a
+// Enqueue puts the first wake-up of an attempt on its provider's queue, or into its
+// owner's line. That a
 // task with its id is there already is no error: it may be our own, its reply
 // lost, and if it is not going to run, Rewake finds out.
 func (q *Queue) Enqueue(ctx context.Context, w jobs.Wake) error {
 	ctx, traced := q.trace(ctx, w)
-	_, err := q.enqueue(ctx, w, 0)
-	traced("", err)
+	word, err := q.place(ctx, w, 0)
+	traced(word, err)
 	return err
 }
 
-// enqueue tells whether the task is new.
-func (q *Queue) enqueue(ctx context.Context, w jobs.Wake, k int) (bool, error) {
+// enqueue puts the k-th wake-up on the queue, whoever waits: queued or taken.
+func (q *Queue) enqueue(ctx context.Context, w jobs.Wake, k int) (placed, error) {
 	task, err := wakeTask(w, k, q.timeout(w.Provider), q.headers(ctx))
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	_, err = q.enqueuer(false).EnqueueContext(ctx, task)
 	if errors.Is(err, asynq.ErrTaskIDConflict) {
-		return false, nil
+		return taken, nil
 	}
 	if err == nil {
 		err = faults.Point(faults.Enqueued)
 	}
 	if err != nil {
-		return false, fmt.Errorf("enqueuing %s: %w", wakeID(w, k), err)
+		return "", fmt.Errorf("enqueuing %s: %w", wakeID(w, k), err)
 	}
-	return true, nil
+	return queued, nil
 }
 
 // Standing is what Rewake found.
@@ -104,7 +101,7 @@ type Standing string
 // What can be found of an attempt's wake-up.
 const (
 	Woken   Standing = "woken"   // there was none that leads anywhere; there is now
-	Waiting Standing = "waiting" // there is one, waiting its turn or with a worker
+	Waiting Standing = "waiting" // there is one, waiting its turn, parked or with a worker
 	Held    Standing = "held"    // an operator archived it
 )
 
@@ -114,15 +111,22 @@ const mostDead = 20
 // Rewake sees to it that an attempt nobody has claimed has a wake-up that will
 // be delivered. A conflict of ids says only that a record exists, so it looks
 // what that is: a task that waits is left alone, one an operator archived is a
-// hold, and beside one that leads nowhere another is put.
+// hold, and beside one that leads nowhere another is put. One that finds no room is
+// parked like any other, or those who were woken again would overtake the rest.
 func (q *Queue) Rewake(ctx context.Context, w jobs.Wake) (Standing, error) {
+	return q.rewake(ctx, w, q.place)
+}
+
+func (q *Queue) rewake(ctx context.Context, w jobs.Wake, place func(context.Context, jobs.Wake, int) (placed, error)) (Standing, error) {
 	for k := 0; k <= mostDead; k++ {
-		fresh, err := q.enqueue(ctx, w, k)
-		if err != nil {
+		word, err := place(ctx, w, k)
+		switch {
+		case err != nil:
 			return "", err
-		}
-		if fresh {
+		case word == queued, word == parked:
 			return Woken, nil
+		case word == waiting:
+			return Waiting, nil
 		}
 		standing, err := q.standing(ctx, w, k)
 		if err != nil || standing != "" {
@@ -166,4 +170,21 @@ func (q *Queue) standing(ctx context.Context, w jobs.Wake, k int) (Standing, err
 	default: // completed, aggregating: nobody will deliver it
 		return "", nil
 	}
+}
+
+// pumpAtOnce is how many of a batch are enqueued at a time: asynq takes one a round
+// trip, and a provider that answers at once should not wait for that.
+const pumpAtOnce = 8
+
+// enqueueAll puts what was taken out of the lines on the queue.
+func (q *Queue) enqueueAll(ctx context.Context, wakes []jobs.Wake) error {
+	var group errgroup.Group
+	group.SetLimit(pumpAtOnce)
+	for _, w := range wakes {
+		group.Go(func() error {
+			_, err := q.rewake(ctx, w, q.enqueue)
+			return err
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // errors of our own
 }
