@@ -79,6 +79,13 @@ func unauthorized(w http.ResponseWriter, r *http.Request, detail string) error {
 	return refuse("unauthorized", detail)
 }
 
+// noSession is unauthorized for what takes a session alone: the dashboard's pages. A
+// password typed into a browser's own dialog would lead nowhere.
+func noSession(w http.ResponseWriter) error {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="onejob"`)
+	return refuse("unauthorized", "Sign in at "+Root+" with a browser; scripts use the API.")
+}
+
 // admit refuses who may not be at the queues and what may not be done from where.
 func admit(r *http.Request, who auth.Identity, s *session) error {
 	if !who.SeesEveryone() {

@@ -112,6 +112,7 @@ func (p *Pages) notLetIn(ctx context.Context, w http.ResponseWriter, r *http.Req
 			"Too many wrong keys came from your address. Try again in "+seconds+" seconds; a key that works is taken at any time.")
 		return nil
 	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="onejob"`)
 	p.noteRefusal(ctx, audit.Entry{Actor: "unknown", Action: "login", From: address(r)}, "the key is not accepted")
 	p.loginPage(w, r, http.StatusUnauthorized, next,
 		"This key is not accepted: it is unknown, was revoked, or has expired. Keys are made with: onejob keys create")

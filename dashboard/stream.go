@@ -37,7 +37,7 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	if _, err := p.watching(r); err != nil {
 		if errors.Is(err, errNoSession) {
-			return unauthorized(w, r, "Sign in at "+Root+".")
+			return noSession(w)
 		}
 		return p.away("opening an event stream", err)
 	}
