@@ -40,6 +40,8 @@ func callIn(ctx context.Context) *call {
 func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		began := time.Now()
+		s.metrics.inFlight.Inc()
+		defer s.metrics.inFlight.Dec()
 		known := &call{requestID: requestID(c.Request().Header)}
 		c.SetRequest(c.Request().WithContext(context.WithValue(c.Request().Context(), callKey{}, known)))
 		c.Response().Header().Set(headerRequestID, known.requestID)

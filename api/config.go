@@ -43,6 +43,10 @@ type Config struct {
 	Reporter Reporter
 
 	// Routes are the configured routes by name.
+	// OpenMetrics lets everybody read /metrics: the listener is on loopback.
+	// Defaults to asking for the key of a viewer or an operator.
+	OpenMetrics bool
+
 	Routes map[string]Route
 
 	// Tracer makes a span of every call under /v1/ and /openai/. Its zero value makes

@@ -29,8 +29,16 @@ type Intent struct {
 func (s *Server) Submit(ctx context.Context, i Intent) (jobs.Submitted, error) {
 	request, p := parseSubmit(i.Body)
 	if p != nil {
+		s.metrics.submitted("", nil, jobs.Submitted{}, p)
 		return jobs.Submitted{}, p
 	}
+	submitted, err := s.intend(ctx, i, request)
+	s.metrics.submitted(request.Route, s.config.Routes, submitted, err)
+	return submitted, err
+}
+
+// intend is Submit of an intent that could be read.
+func (s *Server) intend(ctx context.Context, i Intent, request *submitRequest) (jobs.Submitted, error) {
 	if p := request.checkRoute(s.config.Routes); p != nil {
 		return s.knownOr(ctx, i, request, p)
 	}

@@ -18,6 +18,7 @@ var (
 	readers   = func(auth.Identity) bool { return true } // of which jobs, jobOf says
 	writers   = auth.Identity.MayWrite
 	operators = auth.Identity.MayOperate
+	watchers  = auth.Identity.SeesEveryone
 )
 
 // as lets in those who may make the call.

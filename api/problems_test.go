@@ -251,7 +251,7 @@ func TestProbes(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, func(c *api.Config) { c.OpenMetrics = true })
 	b.made("k1")
 	b.get(devKey, "/v1/jobs/job_1")
 	b.get("", "/nowhere/"+strings.Repeat("x", 100))
@@ -266,7 +266,7 @@ func TestMetrics(t *testing.T) {
 func TestProbesAlone(t *testing.T) {
 	t.Parallel()
 	routes := []string{}
-	for _, route := range api.NewProbes(api.Config{}).Routes() {
+	for _, route := range api.NewProbes(api.Config{}, keyring{}).Routes() {
 		if route.Method == http.MethodGet {
 			routes = append(routes, route.Path)
 		}

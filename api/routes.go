@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/labstack/echo/v4"
+
+	"onejob/auth"
 )
 
 // endpoint is one call of the API.
@@ -18,13 +20,17 @@ func (s *Server) register(endpoints ...endpoint) {
 	}
 }
 
-// probes are for whoever runs the process. They need no credentials and say
-// nothing about jobs.
+// probes are for whoever runs the process. They say nothing about single jobs, and
+// need no credentials but for the metrics where others could read them.
 func (s *Server) probes() []endpoint {
+	metrics := s.metrics.serve
+	if !s.config.OpenMetrics {
+		metrics = s.as(watchers, func(c echo.Context, _ auth.Identity) error { return s.metrics.serve(c) })
+	}
 	return []endpoint{
 		{http.MethodGet, "/healthz", s.healthz},
 		{http.MethodGet, "/readyz", s.readyz},
-		{http.MethodGet, "/metrics", s.metrics.serve},
+		{http.MethodGet, "/metrics", metrics},
 	}
 }
 

@@ -53,9 +53,10 @@ func New(config Config, store Store, waker Waker, authenticator Authenticator) *
 }
 
 // NewProbes returns a server of /healthz, /readyz and /metrics alone, for
-// processes without an API.
-func NewProbes(config Config) *Server {
+// processes without an API. authenticator is asked unless config has OpenMetrics.
+func NewProbes(config Config, authenticator Authenticator) *Server {
 	s := newServer(config)
+	s.auth = authenticator
 	s.register(s.probes()...)
 	return s
 }

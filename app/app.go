@@ -56,6 +56,11 @@ type App struct {
 	rules      rules
 	policy     jobs.PolicyFunc
 	workers    *workers
+	version    string
+	breakers   map[string]*providers.Breaker
+	tallies    tallies
+	presence   presence
+	admin      *admin // nil without server.admin_addr
 	api        *api.Server
 	http       *http.Server
 	listener   net.Listener
@@ -78,6 +83,10 @@ func WithEmbeddedRedis() Option { return func(a *App) { a.embedded = true } }
 // WithDevKeys turns the fixed keys on; then only loopback addresses are served.
 func WithDevKeys() Option { return func(a *App) { a.devKeys = true } }
 
+// WithVersion says which version of the program this is, for metrics and the roster.
+// Defaults to nothing.
+func WithVersion(version string) Option { return func(a *App) { a.version = version } }
+
 // WithLog sets where the process logs. Defaults, as nil does, to nowhere.
 func WithLog(log *slog.Logger) Option {
 	return func(a *App) {
@@ -97,7 +106,7 @@ func WithProvider(name string, factory providers.Factory) Option {
 func New(cfg *config.Config, opts ...Option) *App {
 	a := &App{
 		cfg: cfg, log: slog.New(slog.DiscardHandler), types: builtIn(),
-		metrics: newMetrics(), served: make(chan error, 1),
+		metrics: newMetrics(), served: make(chan error, 2), breakers: map[string]*providers.Breaker{}, tallies: tallies{},
 	}
 	for _, opt := range opts {
 		opt(a)
@@ -147,7 +156,7 @@ func (a *App) Start(ctx context.Context) error {
 	// Longer than any call: asynq giving a call up would not end it.
 	a.queue = tasks.NewQueue(a.rdb, func(provider string) time.Duration {
 		return timeouts[provider].Deadline + drain + time.Minute
-	}, tasks.WithTracer(a.tracer))
+	}, tasks.WithTracer(a.tracer), a.fairly())
 	a.waker = tasks.NewWaker(a.queue, a.log)
 	if err := a.loadRules(); err != nil {
 		return err
@@ -161,8 +170,14 @@ func (a *App) Start(ctx context.Context) error {
 			return err
 		}
 	}
+	a.metrics.about(a.version, string(a.kind()), a.durability)
+	a.metrics.registry.MustRegister(a.census(), &backlogs{queue: a.queue, providers: providerNames(a.cfg)})
 	a.serve()
-	a.look.start(a.rdb, func(ctx context.Context) { a.certificateNotes(ctx) })
+	a.appear()
+	a.look.start(a.rdb, func(ctx context.Context) {
+		a.certificateNotes(ctx)
+		a.metrics.webhooks.look(ctx, a.store)
+	})
 	return nil
 }
 
@@ -201,6 +216,7 @@ func (a *App) connect(ctx context.Context) error {
 		return err
 	}
 	a.rdb = rdb
+	rdb.AddHook(a.metrics.trips)
 	if a.embedded {
 		a.durability = Memory
 		return nil
@@ -237,18 +253,26 @@ func (a *App) listen(ctx context.Context) error {
 		return fmt.Errorf("listening at %s: %w", a.cfg.Server.Addr, err)
 	}
 	a.listener = listener
-	return nil
+	return a.listenAdmin(ctx)
+}
+
+// onLoopback tells whether only this machine reaches the listener. The address that
+// is listened at decides, never a peer's: behind a proxy every peer is local.
+func (a *App) onLoopback() bool {
+	tcp, ok := a.listener.Addr().(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
 }
 
 func (a *App) serve() {
 	cfg := api.Config{
-		Log: a.log, PolicyFor: a.policy, CheckResult: a.rules.checkResult, Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
-		Tracer: a.tracer,
+		Log: a.log, PolicyFor: a.policy, CheckResult: a.rules.checkResult, CheckWebhook: a.checkWebhook, Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
+		OpenMetrics: a.onLoopback(),
+		Tracer:      a.tracer,
 	}
 	if a.serveAPI {
 		cfg.Reporter = reporter{a.callbacks(), &recovery.Reconciler{
 			Store: a.store, Waker: a.waker, Policy: a.policy, Log: a.log, Judge: a.rules.judge,
-			Tracer: a.tracer,
+			Tracer: a.tracer, Observe: a.observeAnswers(),
 		}, a.cfg}
 		a.api = api.New(cfg, a.store, a.waker, a.keys)
 		a.mountPages()
@@ -256,8 +280,9 @@ func (a *App) serve() {
 			Wait: a.cfg.Server.DoorWait, Routes: slices.Collect(maps.Keys(a.cfg.Routes)),
 		}))
 	} else {
-		a.api = api.NewProbes(cfg)
+		a.api = api.NewProbes(cfg, a.keys)
 	}
+	a.serveAdmin()
 	a.http = a.api.HTTP(a.cfg.Server.Addr)
 	if a.pages != nil {
 		a.http.RegisterOnShutdown(a.pages.Stop)
@@ -300,6 +325,7 @@ const shutdownTime = 10 * time.Second
 // requests and claims, then the calls in flight, then the store.
 func (a *App) Close() error {
 	var errs []error
+	a.presence.draining.Store(true)
 	if a.http != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		errs = append(errs, a.http.Shutdown(ctx))
@@ -317,6 +343,10 @@ func (a *App) Close() error {
 		errs = append(errs, a.workers.stop(ctx))
 		cancel()
 	}
+	a.presence.disappear()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	errs = append(errs, a.admin.close(ctx))
+	cancel()
 	if a.waker != nil {
 		a.waker.Close()
 	}

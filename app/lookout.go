@@ -76,6 +76,13 @@ func (a *App) rewound(r jobs.Rewound) {
 	a.look.rewinds = append(a.look.rewinds, seenRewind{time.Now(), r})
 }
 
+// count is how many partitions this process found rewound.
+func (l *lookout) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.rewinds)
+}
+
 // notes are what an operator should know of the last hour.
 func (l *lookout) notes(now time.Time) []string {
 	l.mu.Lock()

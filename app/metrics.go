@@ -6,20 +6,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"onejob/contracts"
-	"onejob/handlers"
 	"onejob/providers"
 )
 
-// metrics counts what becomes of calls.
+// metrics are what this process counts. docs/metrics.md says of each which
+// question it answers, and a test holds the two together. Labels come from the
+// configuration and from words of our own, never from requests: no owner, no job.
 type metrics struct {
 	registry *prometheus.Registry
-	attempts *prometheus.CounterVec
-	late     *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
+	factory  promauto.Factory
+	calls    *callMetrics  // what workers do
+	sweeps   *sweepMetrics // what the sweeper does; nil where none runs
+	trips    *tripMetrics  // what goes to Redis
+	webhooks *webhookMetrics
 	rewound  prometheus.Counter
 	breakers *prometheus.GaugeVec
 	// certificates has a 1 for the state each certificate is in, 0 for the others.
 	certificates *prometheus.GaugeVec
+	expiries     *prometheus.GaugeVec
+	build        *prometheus.GaugeVec
+	durability   *prometheus.GaugeVec
 }
 
 func newMetrics() *metrics {
@@ -27,26 +33,34 @@ func newMetrics() *metrics {
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	with := promauto.With(registry)
 	return &metrics{
-		registry: registry,
-		attempts: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "onejob_attempts_total", Help: "Calls that ended, by provider, outcome and reason.",
-		}, []string{"provider", "outcome", "reason"}),
-		late: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "onejob_late_results_discarded_total", Help: "Outcomes that came after the slot was taken or the attempt revoked.",
-		}, []string{"provider", "reason"}),
+		registry: registry, factory: with,
+		calls: newCallMetrics(with), trips: newTripMetrics(with), webhooks: newWebhookMetrics(with),
 		breakers: with.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "onejob_provider_breaker", Help: "1 for the state a provider's circuit breaker is in, in this process.",
+			Name: "onejob_provider_breaker", Help: "Is a provider left alone because it is down? 1 for the state its circuit breaker is in, in this process.",
 		}, []string{"provider", "state"}),
 		certificates: with.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "onejob_certificate", Help: "1 for the state the certificate of a route's provider is in.",
+			Name: "onejob_certificate", Help: "May a route fail over to this provider by itself? 1 for the state its certificate is in; only valid says yes.",
 		}, []string{"route", "provider", "state"}),
+		expiries: with.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "onejob_certificate_expiry_timestamp_seconds", Help: "When does the certificate of a route's provider run out? Unix time; none for a provider without one.",
+		}, []string{"route", "provider"}),
 		rewound: with.NewCounter(prometheus.CounterOpts{
-			Name: "onejob_store_rewound_total", Help: "Partitions found to have gone back in time.",
+			Name: "onejob_store_rewound_total", Help: "Has Redis lost acknowledged writes? Partitions this process found to have gone back in time.",
 		}),
-		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "onejob_attempt_seconds", Help: "Time from claim to outcome, by provider.",
-			Buckets: []float64{.01, .05, .1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600},
-		}, []string{"provider"}),
+		build: with.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "onejob_build_info", Help: "Which version runs here, as which kind of process? Always 1.",
+		}, []string{"version", "kind"}),
+		durability: with.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "onejob_store_durability", Help: "What can a crash of Redis lose? 1 for its class: fsync nothing, everysec about a second, memory everything.",
+		}, []string{"class"}),
+	}
+}
+
+// about says what this process is, once it is known.
+func (m *metrics) about(version, kind string, found Durability) {
+	m.build.WithLabelValues(version, kind).Set(1)
+	for _, class := range []Durability{Fsync, Everysec, Memory} {
+		m.durability.WithLabelValues(string(class)).Set(one(class == found))
 	}
 }
 
@@ -60,6 +74,11 @@ func (m *metrics) standing(s contracts.Standing) {
 	for _, state := range contracts.States() {
 		m.certificates.WithLabelValues(s.Route, s.Provider, state).Set(one(s.State == state))
 	}
+	if s.Certificate == nil {
+		m.expiries.DeleteLabelValues(s.Route, s.Provider)
+		return
+	}
+	m.expiries.WithLabelValues(s.Route, s.Provider).Set(float64(s.Certificate.ExpiresAt.Unix()))
 }
 
 func one(is bool) float64 {
@@ -67,12 +86,4 @@ func one(is bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-func (m *metrics) ended(e handlers.Ended) {
-	m.attempts.WithLabelValues(e.Provider, string(e.Outcome), e.Reason).Inc()
-	m.seconds.WithLabelValues(e.Provider).Observe(e.Took.Seconds())
-	if e.Late != "" {
-		m.late.WithLabelValues(e.Provider, e.Late).Inc()
-	}
 }

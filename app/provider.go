@@ -68,11 +68,12 @@ func (a *App) guarded(pauses providers.Pauses) guard {
 			return provider
 		}
 		settings := providers.BreakerSettings{Failures: p.Breaker.Failures, OpenFor: p.Breaker.OpenFor}
-		guarded, _ := providers.WithBreaker(provider, settings, func(from, to providers.BreakerState) {
+		guarded, breaker := providers.WithBreaker(provider, settings, func(from, to providers.BreakerState) {
 			a.log.Warn("circuit breaker", "provider", name, "from", from, "to", to)
 			a.metrics.breaker(name, to)
 		})
 		a.metrics.breaker(name, providers.BreakerClosed)
+		a.breakers[name] = breaker
 		return guarded
 	}
 }

@@ -19,7 +19,9 @@ import (
 const (
 	checkEvery   = 20 * time.Millisecond
 	checkTickets = time.Second // a person runs them, and can wait for a second
-	forwardEvery = time.Second
+	// checkWebhooks adds little to the second in which the sweeper finds a delivery.
+	checkWebhooks = 250 * time.Millisecond
+	forwardEvery  = time.Second
 	// retryAfter keeps asynq from giving a task of the same id out again so soon
 	// that it stops the lease of a healthy run.
 	retryAfter = 10 * time.Second
@@ -35,6 +37,8 @@ type workers struct {
 	worker  *handlers.Worker
 	servers []*asynq.Server
 	sweeper *recovery.Sweeper
+	hooks   *handlers.Webhooks
+	pump    *tasks.Pump
 	// reverifier verifies contracts from time to time; nil when only people do.
 	reverifier *contracts.Reverifier
 	cancel     context.CancelFunc
@@ -43,18 +47,19 @@ type workers struct {
 
 func (a *App) newWorkers() *workers {
 	built := a.built
-	w := &workers{app: a}
+	w := &workers{app: a, hooks: a.newWebhooks(), pump: tasks.NewPump(a.queue, providerNames(a.cfg), a.log)}
+	a.countWork()
 	asked := asked(a.cfg, built)
 	remind := reminders(a.cfg, asked)
 	w.worker = handlers.NewWorker(handlers.Options{
 		Store: a.store, Waker: a.waker, Providers: built, Policy: a.policy, Prepare: a.rules.prepare, Judge: a.rules.judge, Remind: remind, Beat: a.cfg.Beat,
-		Callback: a.callbackURL, Log: a.log, Tracer: a.tracer, Observe: handlers.Observer{Ended: a.metrics.ended},
+		Callback: a.callbackURL, Log: a.log, Tracer: a.tracer, Observe: a.observeCalls(),
 	})
 	w.sweeper = recovery.NewSweeper(recovery.Options{
-		Store: a.store, Queue: a.queue, Remind: remind, Beat: a.cfg.Beat, Log: a.log,
+		Store: a.store, Queue: a.queue, Remind: remind, Beat: a.cfg.Beat, Log: a.log, Observe: a.observeSweeps(),
 		Reconciler: &recovery.Reconciler{
 			Store: a.store, Waker: a.waker, Providers: asked, Policy: a.policy, Log: a.log,
-			Prepare: a.rules.prepare, Judge: a.rules.judge, Tracer: a.tracer,
+			Prepare: a.rules.prepare, Judge: a.rules.judge, Tracer: a.tracer, Observe: a.observeAnswers(),
 		},
 	})
 	if a.cfg.Certificates.Reverify > 0 {
@@ -69,7 +74,7 @@ func (a *App) newWorkers() *workers {
 func (w *workers) start() error {
 	for _, name := range providerNames(w.app.cfg) {
 		concurrency := w.app.cfg.Providers[name].Concurrency
-		if err := w.serve(name, concurrency, checkEvery, asynq.HandlerFunc(w.worker.Handle)); err != nil {
+		if err := w.serve(name, concurrency, checkEvery, w.pump.Around(name, asynq.HandlerFunc(w.worker.Handle))); err != nil {
 			return err
 		}
 	}
@@ -77,9 +82,14 @@ func (w *workers) start() error {
 	if err := w.serve(tasks.QueueOperator, ticketConcurrency, checkTickets, asynq.HandlerFunc(tickets.Handle)); err != nil {
 		return err
 	}
+	hooks := w.app.cfg.Webhooks.Concurrency
+	if err := w.serve(tasks.QueueWebhooks, hooks, checkWebhooks, asynq.HandlerFunc(w.hooks.Handle)); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	w.swept.Go(func() { w.sweeper.Run(ctx) })
+	w.swept.Go(func() { w.pump.Run(ctx) })
 	if w.reverifier != nil {
 		w.swept.Go(func() { _ = w.reverifier.Run(ctx) }) // its only error is a missing Every
 	}
@@ -116,7 +126,9 @@ func (w *workers) stop(ctx context.Context) error {
 	if n := w.worker.InFlight(); n > 0 {
 		w.app.log.InfoContext(ctx, "draining", "calls", n)
 	}
+	stopping.Go(func() { w.hooks.Drain(ctx) })
 	err := w.worker.Drain(ctx)
+	stopping.Wait()
 	if w.cancel != nil {
 		w.cancel()
 	}

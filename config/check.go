@@ -29,9 +29,7 @@ var ourQueues = []string{"operator", "webhooks"}
 func (c checker) config(cfg *Config) {
 	c.redis(cfg.Redis)
 	c.address("server.addr", cfg.Server.Addr)
-	if cfg.Server.AdminAddr != "" {
-		c.address("server.admin_addr", cfg.Server.AdminAddr)
-	}
+	c.adminAddress(cfg.Server)
 	c.webAddress("server.public_url", cfg.Server.PublicURL)
 	c.duration("server.door_wait", cfg.Server.DoorWait)
 	c.retention(cfg.Retention)
@@ -97,6 +95,27 @@ func (c checker) address(path, addr string) {
 		c.add(path, clip(addr)+" is not an address", "want host:port, such as 127.0.0.1:8080 or :8080")
 	}
 }
+
+// adminAddress must be another than that of the API: what is served there asks for no
+// key. Port 0 is another one each time.
+func (c checker) adminAddress(s Server) {
+	if s.AdminAddr == "" {
+		return
+	}
+	c.address("server.admin_addr", s.AdminAddr)
+	host, port, err := net.SplitHostPort(s.AdminAddr)
+	apiHost, apiPort, apiErr := net.SplitHostPort(s.Addr)
+	if err != nil || apiErr != nil || port != apiPort || port == "0" {
+		return
+	}
+	if host == apiHost || everywhere(host) || everywhere(apiHost) {
+		c.add("server.admin_addr", clip(s.AdminAddr)+" is where server.addr ("+clip(s.Addr)+") listens, too",
+			"give it a port of its own", "server.addr")
+	}
+}
+
+// everywhere tells whether a listener at host hears every address of the machine.
+func everywhere(host string) bool { return host == "" || host == "0.0.0.0" || host == "::" }
 
 func (c checker) duration(path string, d time.Duration) {
 	if d < minDuration || d > maxDuration {

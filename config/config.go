@@ -85,8 +85,10 @@ type Server struct {
 	// server.addr. Defaults to 127.0.0.1:8080.
 	Addr string
 
-	// AdminAddr is a host:port of its own for dashboard and metrics. Key
-	// server.admin_addr. Defaults to empty: they are served at Addr.
+	// AdminAddr is a host:port of its own for operators' tools: /metrics, /healthz,
+	// /readyz and the profiler, without keys, so for loopback or a private network.
+	// Key server.admin_addr. Defaults to empty: metrics and probes are at Addr alone,
+	// the profiler nowhere.
 	AdminAddr string
 
 	// PublicURL is the root at which providers reach this API, without a path. Key

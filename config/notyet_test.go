@@ -61,3 +61,17 @@ func TestTheDesignsExample(t *testing.T) {
 		require.Contains(t, problem, "this release does not support")
 	}
 }
+
+// Two listeners of one machine may share a port at different addresses, and port 0
+// is another one each time.
+func TestAdminAddr(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{
+		`{addr: "127.0.0.1:0", admin_addr: "127.0.0.1:0"}`,
+		`{addr: "10.0.0.1:8080", admin_addr: "127.0.0.1:8080"}`,
+		`{addr: ":8080", admin_addr: "127.0.0.1:9090"}`,
+	} {
+		_, err := Parse("x.yaml", []byte("server: "+server+"\nproviders: {a: {type: simulated}}\nroutes: {r: {providers: [a]}}\n"), nil)
+		require.NoError(t, err, server)
+	}
+}

@@ -67,6 +67,8 @@ type Reconciler struct {
 	Prepare func(route, provider string, input, params json.RawMessage) (json.RawMessage, json.RawMessage, error)
 	Judge   func(route string, o providers.Outcome) providers.Outcome
 	Log     *slog.Logger
+	// Observe is told what happens. Its zero value tells nobody.
+	Observe Observer
 	// Tracer makes a span of every question, in the trace of its job. Its zero value
 	// makes none.
 	Tracer tracing.Tracer
@@ -154,6 +156,7 @@ func (r *Reconciler) lookup(ctx context.Context, d jobs.Due) error {
 	if outcome.Reason == providers.ReasonLookupAbsent && provider.absenceProves(attempt, now) {
 		outcome = providers.NeverArrived()
 	}
+	r.Observe.withDefaults().Asked(provider.Name, said(outcome))
 	_, err = r.apply(ctx, job, attempt, outcome, reconciler)
 	return err
 }
@@ -269,6 +272,7 @@ func (r *Reconciler) apply(
 	}
 	r.Log.InfoContext(ctx, "attempt settled", "by", actor, "job", job.ID, "attempt", a.Number, "owner", job.Owner,
 		"provider", a.Provider, "outcome", o.Kind, "reason", o.Reason, "late", reported.Late, "state", reported.State)
+	r.Observe.withDefaults().Settled(Settled{Provider: a.Provider, Outcome: o.Kind, Reason: o.Reason, Late: reported.Late})
 	for _, w := range reported.Wakes {
 		r.Waker.Wake(ctx, w)
 	}

@@ -30,6 +30,8 @@ type Options struct {
 	// to 5 s.
 	Beat time.Duration
 	Log  *slog.Logger
+	// Observe is told what happens. Its zero value tells nobody.
+	Observe Observer
 }
 
 // Sweeper takes turns at what is overdue. Its cost grows with that, not with
@@ -48,6 +50,7 @@ func NewSweeper(o Options) *Sweeper {
 	if o.Every == 0 {
 		o.Every = min(time.Second, o.Beat)
 	}
+	o.Observe = o.Observe.withDefaults()
 	return &Sweeper{options: o}
 }
 
@@ -70,14 +73,23 @@ func (s *Sweeper) Run(ctx context.Context) {
 
 // Sweep deals once with what is overdue now.
 func (s *Sweeper) Sweep(ctx context.Context) error {
-	overdue, unread := s.options.Store.Overdue(ctx)
+	began, swept := time.Now(), Swept{Taken: map[string]int{}}
+	swept.Err = s.sweep(ctx, &swept)
+	swept.At, swept.Took = time.Now(), time.Since(began)
+	s.options.Observe.Swept(swept)
+	return swept.Err
+}
+
+func (s *Sweeper) sweep(ctx context.Context, swept *Swept) error {
+	overdue, lag, unread := s.options.Store.Overdue(ctx)
+	swept.Lag = lag
 	if unread == nil { // else the gap goes on for what could not be read
 		if err := s.patience(ctx); err != nil {
 			return err
 		}
 	}
 	for _, p := range overdue {
-		if err := s.partition(ctx, p); err != nil {
+		if err := s.partition(ctx, p, swept); err != nil {
 			unread = errors.Join(unread, err)
 			continue
 		}
@@ -103,12 +115,13 @@ func (s *Sweeper) patience(ctx context.Context) error {
 }
 
 // partition deals with what is overdue in one.
-func (s *Sweeper) partition(ctx context.Context, p int) error {
+func (s *Sweeper) partition(ctx context.Context, p int, swept *Swept) error {
 	due, err := s.options.Store.Take(ctx, p)
 	if err != nil {
 		return err
 	}
 	for _, d := range due {
+		swept.Taken[d.Kind]++
 		if err := s.deal(ctx, d); err != nil {
 			s.options.Log.WarnContext(ctx, "overdue entry not dealt with; it comes up again",
 				"kind", d.Kind, "job", d.JobID, "error", err)
@@ -171,11 +184,15 @@ func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
 	}
 	suspicion := jobs.Suspicion{JobID: d.JobID, Attempt: d.Attempt(), Actor: "sweeper"}
 	if attempt := job.Attempt(d.Attempt()); attempt != nil {
-		suspicion.Reminders = s.options.Remind(job.Route, attempt.Provider)
+		provider = attempt.Provider
+		suspicion.Reminders = s.options.Remind(job.Route, provider)
+	provider := ""
 	}
 	suspected, err := s.options.Store.Suspect(ctx, suspicion)
 	if suspected {
-		s.options.Log.WarnContext(ctx, "outcome unknown: nobody listens any more", "job", d.JobID, "attempt", d.Attempt())
+		s.options.Log.WarnContext(ctx, "outcome unknown: nobody listens any more",
+			"job", d.JobID, "attempt", d.Attempt(), "owner", job.Owner, "route", job.Route, "provider", provider)
+		s.options.Observe.Suspected(provider)
 	}
 	return err
 }

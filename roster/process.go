@@ -32,6 +32,8 @@ type Process struct {
 	// Addr is where it listens, AdminAddr where it serves operators alone.
 	Addr      string `json:"addr,omitempty"`
 	AdminAddr string `json:"admin_addr,omitempty"`
+	// Draining: it was told to stop, and lets its calls finish.
+	Draining bool `json:"draining,omitempty"`
 	// Rewinds is how many partitions it has found to have gone back in time.
 	Rewinds int `json:"rewinds"`
 	// Providers are those it works for, by name; empty for an api.

@@ -134,7 +134,7 @@ func TestIdle_SweepCostsTheSame(t *testing.T) {
 
 func due(ctx context.Context, t *testing.T, store *jobs.Store) []int {
 	t.Helper()
-	overdue, err := store.Overdue(ctx)
+	overdue, _, err := store.Overdue(ctx)
 	require.NoError(t, err)
 	return overdue
 }

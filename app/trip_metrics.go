@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+	"github.com/redis/go-redis/v9"
+
+	"onejob/jobs"
+)
+
+// tripMetrics are about the round trips of this process to Redis. As a hook of the
+// client it sees all of them: ours, asynq's and the operators' pages'.
+type tripMetrics struct {
+	commands *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	errors   *prometheus.CounterVec
+}
+
+// Kinds of round trips. Commands by themselves would be too many series for a
+// histogram.
+const (
+	tripVerb     = "verb"     // a script of ours
+	tripScript   = "script"   // another's, such as asynq's
+	tripPipeline = "pipeline" // several at once
+	tripCommand  = "command"
+)
+
+func newTripMetrics(with promauto.Factory) *tripMetrics {
+	return &tripMetrics{
+		commands: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "onejob_store_commands_total", Help: "What is asked of Redis? Commands and scripts, those in pipelines too; a verb of ours by its name.",
+		}, []string{"command"}),
+		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "onejob_store_round_trip_seconds", Help: "Is Redis quick enough? Time of one round trip, waiting for a connection included.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
+		}, []string{"kind"}),
+		errors: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "onejob_store_errors_total", Help: "Does Redis fail us? Round trips without a good answer: refused, timeout, connection or cancelled (by our own side).",
+		}, []string{"error"}),
+	}
+}
+
+// commandNames are the commands told apart; there are no others worth it.
+var commandNames = map[string]bool{
+	"get": true, "set": true, "del": true, "exists": true, "ping": true, "info": true, "time": true, "wait": true, "hello": true,
+	"hset": true, "hget": true, "hmget": true, "hgetall": true, "hdel": true, "hincrby": true, "pexpire": true, "expire": true,
+	"zadd": true, "zrem": true, "zcard": true, "zcount": true, "zrange": true, "zrangebyscore": true, "zrevrangebyscore": true,
+	"xadd": true, "xrange": true, "publish": true, "subscribe": true, "evalsha": true, "eval": true, "script": true,
+	"multi": true, "exec": true, "scan": true, "sadd": true, "smembers": true, "llen": true, "lpush": true, "config": true,
+}
+
+// DialHook is redis.Hook.
+func (m *tripMetrics) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessHook is redis.Hook.
+func (m *tripMetrics) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		began := time.Now()
+		err := next(ctx, cmd)
+		m.observe(m.command(cmd), began, err)
+		return err
+	}
+}
+
+// ProcessPipelineHook is redis.Hook.
+func (m *tripMetrics) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		began := time.Now()
+		err := next(ctx, cmds)
+		for _, cmd := range cmds {
+			m.command(cmd)
+		}
+		m.observe(tripPipeline, began, err)
+		return err
+	}
+}
+
+// command counts one and tells its kind.
+func (m *tripMetrics) command(cmd redis.Cmder) string {
+	name, kind := cmd.Name(), tripCommand
+	if verb := jobs.VerbOf(cmd); verb != "" {
+		name, kind = verb, tripVerb
+	} else if name == "evalsha" || name == "eval" {
+		kind = tripScript
+	}
+	if kind != tripVerb && !commandNames[name] {
+		name = otherWord
+	}
+	m.commands.WithLabelValues(name).Inc()
+	return kind
+}
+
+func (m *tripMetrics) observe(kind string, began time.Time, err error) {
+	m.seconds.WithLabelValues(kind).Observe(time.Since(began).Seconds())
+	if what := tripError(err); what != "" {
+		m.errors.WithLabelValues(what).Inc()
+	}
+}
+
+// tripError names an error; empty for what is none: nothing there, and a script the
+// server does not know yet, which is sent again whole.
+func tripError(err error) string {
+	var answered redis.Error
+	var network net.Error
+	switch {
+	case err == nil, errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "NOSCRIPT"):
+		return ""
+	case errors.As(err, &answered):
+		return "refused"
+	case errors.Is(err, context.Canceled):
+		return "cancelled"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, redis.ErrPoolTimeout),
+		errors.As(err, &network) && network.Timeout():
+		return "timeout"
+	}
+	return "connection"
+}
