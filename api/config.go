@@ -22,6 +22,11 @@ type Config struct {
 	// rules of its route; the error says which it breaks. Defaults to taking all.
 	CheckResult func(route string, result json.RawMessage) error
 
+	// CheckWebhook tells whether deliveries could be made to a webhook_url of an
+	// owner's: nil, a *WebhookRefusal, or that the store cannot be asked. Defaults to
+	// refusing all.
+	CheckWebhook func(ctx context.Context, owner, address string) error
+
 	// PolicyFor is the plan of a route, for a decision that says then: continue;
 	// nil for a route it does not know. Defaults to knowing none.
 	PolicyFor jobs.PolicyFunc
@@ -38,15 +43,15 @@ type Config struct {
 	// Defaults to an empty one.
 	Registry *prometheus.Registry
 
+	// OpenMetrics lets everybody read /metrics: the listener is on loopback.
+	// Defaults to asking for the key of a viewer or an operator.
+	OpenMetrics bool
+
 	// Reporter takes the callbacks of providers. Defaults to none: there are no
 	// callback URLs.
 	Reporter Reporter
 
 	// Routes are the configured routes by name.
-	// OpenMetrics lets everybody read /metrics: the listener is on loopback.
-	// Defaults to asking for the key of a viewer or an operator.
-	OpenMetrics bool
-
 	Routes map[string]Route
 
 	// Tracer makes a span of every call under /v1/ and /openai/. Its zero value makes
@@ -60,6 +65,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PolicyFor == nil {
 		c.PolicyFor = jobs.PolicyByRoute(func(string) *jobs.Policy { return nil })
+	}
+	if c.CheckWebhook == nil {
+		c.CheckWebhook = noWebhooks
 	}
 	if c.CheckResult == nil {
 		c.CheckResult = func(string, json.RawMessage) error { return nil }

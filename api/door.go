@@ -42,6 +42,9 @@ func (s *Server) intend(ctx context.Context, i Intent, request *submitRequest) (
 	if p := request.checkRoute(s.config.Routes); p != nil {
 		return s.knownOr(ctx, i, request, p)
 	}
+	if p := s.checkWebhook(ctx, i.Who.Owner, request); p != nil {
+		return s.knownOr(ctx, i, request, p)
+	}
 	submitted, err := s.record(ctx, i, request)
 	if err == nil {
 		err = faults.Point(faults.Submitted)

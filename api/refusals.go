@@ -28,6 +28,8 @@ func refusalProblem(r *jobs.Refusal) *Problem {
 		return noSuchJob()
 	case jobs.CodeNoAttempt:
 		return newProblem(&problemNotFound, "The job has no attempt with that number.")
+	case jobs.CodeNoWebhook:
+		return newProblem(&problemNotFound, "The job has no webhook delivery with that number.")
 	case jobs.CodeConflict:
 		return newProblem(&problemKeyReused, "The key was sent before with another body, which made job %s. Nothing was written.", r.JobID)
 	case jobs.CodeExpired:

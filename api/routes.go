@@ -53,5 +53,6 @@ func (s *Server) jobRoutes() []endpoint {
 		{http.MethodPost, "/v1/jobs/:id/attempts", s.as(writers, s.openAttempt)},
 		{http.MethodPost, "/v1/jobs/:id/attempts/:n/cancel", s.as(writers, s.cancelAttempt)},
 		{http.MethodPost, "/v1/jobs/:id/attempts/:n/resolve", s.as(operators, s.resolveAttempt)},
+		{http.MethodPost, "/v1/jobs/:id/webhooks/:n/redeliver", s.as(writers, s.redeliverWebhook)},
 	}
 }

@@ -17,6 +17,7 @@ type Store interface {
 	Open(ctx context.Context, r jobs.OpenRequest) (jobs.Changed, error)
 	CancelJob(ctx context.Context, d jobs.Decision) (jobs.Changed, error)
 	Resolve(ctx context.Context, r jobs.Resolution) (jobs.Changed, error)
+	Redeliver(ctx context.Context, d jobs.Decision, n int) (jobs.Changed, error)
 	Watch(jobID string) (changed <-chan struct{}, stop func(), err error)
 }
 

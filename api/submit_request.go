@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,11 +11,6 @@ import (
 // maxMetadata is how many entries metadata may have; their size is bounded by
 // that of the body.
 const maxMetadata = 50
-
-// webhooksSupported is whether jobs may name a webhook_url. Until deliveries are
-// made, one is refused by name: a caller must not wait for a call that never
-// comes.
-const webhooksSupported = false
 
 // submitFields are the fields of POST /v1/jobs, in the order they are documented.
 var submitFields = []string{"route", "input", "provider", "params", "metadata", "webhook_url", "start_within"}
@@ -95,22 +89,6 @@ func checkMetadata(f fields) *Problem {
 		}
 	}
 	return nil
-}
-
-func webhookURL(f fields) (string, *Problem) {
-	address, p := f.text("webhook_url")
-	if _, ok := f["webhook_url"]; p != nil || !ok {
-		return "", p
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-		return "", invalidField("webhook_url", "The field webhook_url must be an absolute http or https URL.")
-	}
-	if !webhooksSupported {
-		return "", invalidField("webhook_url", "The field webhook_url is not supported yet.").
-			hint("Leave webhook_url out and wait with Prefer: wait, or follow GET /v1/jobs/{id}/events.")
-	}
-	return address, nil
 }
 
 // Route is what the API has to know of a configured route.

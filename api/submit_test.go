@@ -32,7 +32,7 @@ func TestSubmit(t *testing.T) {
 	require.Equal(t, int64(3600_000), int64(job.StartBy-job.CreatedAt))
 
 	wake := b.woken()
-	require.Equal(t, jobs.Wake{JobID: job.ID, Attempt: 1, Provider: "laser"}, wake)
+	require.Equal(t, jobs.Wake{JobID: job.ID, Attempt: 1, Provider: "laser", Owner: jobs.OwnerHash("dev")}, wake)
 }
 
 func TestSubmitTakesTheFirstProvider(t *testing.T) {
@@ -77,7 +77,7 @@ func TestSubmitRefuses(t *testing.T) {
 		"metadata is a string":     {body: `{"route":"print","input":1,"metadata":"x"}`, field: "metadata", detail: "not a string"},
 		"metadata value":           {body: `{"route":"print","input":1,"metadata":{"a":"x","b":true}}`, field: "metadata.b", detail: "must be a string, not a boolean"},
 		"metadata of 51":           {body: `{"route":"print","input":1,"metadata":` + metadata(51) + `}`, field: "metadata", detail: "51 entries; 50"},
-		"webhook_url":              {body: `{"route":"print","input":1,"webhook_url":"https://example.com/hook"}`, field: "webhook_url", detail: "not supported yet"},
+		"webhook_url":              {body: `{"route":"print","input":1,"webhook_url":"https://example.com/hook"}`, field: "webhook_url", detail: "no deliveries are made here"},
 		"webhook_url without host": {body: `{"route":"print","input":1,"webhook_url":"/hook"}`, field: "webhook_url", detail: "absolute"},
 		"webhook_url of a file":    {body: `{"route":"print","input":1,"webhook_url":"file:///etc/passwd"}`, field: "webhook_url", detail: "http"},
 		"start_within in words":    {body: `{"route":"print","input":1,"start_within":"soon"}`, field: "start_within", detail: "duration"},
