@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"onejob/audit"
+	"onejob/config"
 	"onejob/contracts"
 	"onejob/dashboard"
 	"onejob/roster"
@@ -24,15 +25,18 @@ func (a *App) newPages() *dashboard.Pages {
 		Certificates: a.standings,
 		Durability:   string(a.durability),
 		Embedded:     a.embedded,
-		Keys:         a.keys,
-		Log:          a.log,
-		Monitor:      a.redis,
-		Partitions:   a.store.Partitions,
-		Processes:    roster.Roster{Redis: a.rdb}.List,
-		Providers:    a.shownProviders(),
-		Redis:        a.rdb,
-		Secure:       strings.HasPrefix(a.cfg.Server.PublicURL, "https://"),
-		Watch:        a.store,
+		Jobs: dashboard.JobsConfig{
+			CheckResult: a.rules.checkResult, PolicyFor: a.policy, Routes: a.shownRoutes(), Store: a.store, Waker: a.waker,
+		},
+		Keys:       a.keys,
+		Log:        a.log,
+		Monitor:    a.redis,
+		Partitions: a.store.Partitions,
+		Processes:  roster.Roster{Redis: a.rdb}.List,
+		Providers:  a.shownProviders(),
+		Redis:      a.rdb,
+		Secure:     strings.HasPrefix(a.cfg.Server.PublicURL, "https://"),
+		Watch:      a.store,
 	})
 }
 
@@ -41,6 +45,14 @@ func (a *App) mountPages() {
 	a.pages = a.newPages()
 	a.api.Mount(dashboard.Root, a.pages)
 	a.api.Mount(dashboard.MonitorRoot, a.pages.Monitor())
+}
+
+func (a *App) shownRoutes() map[string]dashboard.JobRoute {
+	routes := make(map[string]dashboard.JobRoute, len(a.cfg.Routes))
+	for name, r := range a.cfg.Routes {
+		routes[name] = dashboard.JobRoute{Providers: r.Providers, Harmless: r.Effects == config.EffectsNone}
+	}
+	return routes
 }
 
 func (a *App) shownProviders() []dashboard.Provider {

@@ -13,7 +13,7 @@ const auditPageSize = 50
 
 // auditActions are what can be entered, for the filter. Every change names one of
 // them.
-var auditActions = []string{"login", "logout", "monitor"}
+var auditActions = slices.Concat([]string{"login", "logout", "monitor", actionPause, actionResume}, jobActions)
 
 func (p *Pages) auditRoutes() []route {
 	return []route{{"GET /audit", p.auditPage}}

@@ -42,6 +42,8 @@ type Config struct {
 	// Idle is how long a session lasts without a request of its person's; live
 	// updates do not count. Defaults to an hour, at most Session.
 	Idle time.Duration
+	// Jobs is what the pages about jobs are made of.
+	Jobs JobsConfig
 	// Keys are the API keys people sign in with.
 	Keys Authenticator
 	// Log defaults to nowhere.
@@ -85,5 +87,6 @@ func (c Config) withDefaults() Config {
 		c.Idle = defaultIdle
 	}
 	c.Idle = min(c.Idle, c.Session)
+	c.Jobs = c.Jobs.withDefaults()
 	return c
 }

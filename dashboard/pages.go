@@ -88,6 +88,7 @@ type route struct {
 // their session.
 func (p *Pages) routes() []route {
 	return slices.Concat(
+		p.jobRoutes(),
 		p.providerRoutes(),
 		p.storeRoutes(),
 		p.auditRoutes(),
@@ -152,7 +153,7 @@ func (p *Pages) toLogin(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, loginURL(r), http.StatusSeeOther)
 		return nil
 	}
-	return unauthorized(w, r, "Sign in at "+Root+"; scripts use the API.")
+	return noSession(w)
 }
 
 func (p *Pages) nothingHere(*visit) error {

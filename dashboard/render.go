@@ -10,6 +10,9 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"onejob/dashboard/payload"
+	"onejob/dashboard/timeline"
 )
 
 //go:embed templates/*.html
@@ -21,7 +24,7 @@ var templateFiles embed.FS
 var templates = parseTemplates()
 
 // shared are the templates every page can use; the other files are pages.
-var shared = []string{"templates/layout.html", "templates/parts.html"}
+var shared = []string{"templates/layout.html", "templates/parts.html", "templates/jobparts.html"}
 
 func parseTemplates() map[string]*template.Template {
 	base := template.Must(template.New("layout").Funcs(functions).ParseFS(templateFiles, shared...))
@@ -69,6 +72,8 @@ type navItem struct {
 
 // navigation are the links every page has, in their order.
 var navigation = []navItem{
+	{Name: "Unknown", Href: Root + "/unknown"},
+	{Name: "Jobs", Href: Root + "/jobs"},
 	{Name: "Providers", Href: Root + "/providers"},
 	{Name: "Store", Href: Root + "/store"},
 	{Name: "Audit", Href: Root + "/audit"},
@@ -123,12 +128,16 @@ func (v *visit) fill(p *page) {
 
 // functions are what templates can call besides their data's methods.
 var functions = template.FuncMap{
-	"asset":  assetURL,
-	"when":   when,
-	"bytes":  byteSize,
-	"millis": milliseconds,
-	"dict":   dict,
-	"jobOf":  jobOf,
+	"asset":   assetURL,
+	"when":    when,
+	"bytes":   byteSize,
+	"bytes64": func(n int) string { return byteSize(int64(n)) },
+	"millis":  milliseconds,
+	"dict":    dict,
+	"jobOf":   jobOf,
+	"state":   stateBadge,
+	"line":    payload.Line,
+	"long":    longTime,
 }
 
 // moment is a time as the part "time" shows it.
@@ -172,6 +181,11 @@ func distance(d time.Duration) string {
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// longTime is how long something has gone on, without "ago".
+func longTime(since time.Time) string {
+	return timeline.Took(max(0, time.Since(since).Truncate(time.Second)))
 }
 
 // byteSize is n bytes in binary units.

@@ -52,6 +52,7 @@ func open(t *testing.T, change ...func(*dashboard.Config)) *site {
 	s.viewer, _ = s.key(auth.Viewer)
 	s.submit, _ = s.key(auth.Submit)
 	cfg := dashboard.Config{
+		Jobs:  dashboard.JobsConfig{Store: s.store},
 		Audit: s.audit, Keys: s.keys, Redis: s.rdb, Watch: s.store, Monitor: asynq.RedisClientOpt{Addr: m.Addr()},
 		Partitions: s.store.Partitions, Processes: roster.Roster{Redis: s.rdb}.List, Durability: "fsync",
 		Providers:    []dashboard.Provider{{Name: "inkjet", Type: "simulated", Concurrency: 10, Routes: []string{"print"}}},

@@ -1,8 +1,12 @@
 package dashboard
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
+
+	"onejob/jobs"
+	"onejob/tasks"
 )
 
 func (p *Pages) taskRoutes() []route {
@@ -33,6 +37,11 @@ func jobOfTask(id string) (string, bool) {
 
 // jobURL is the page of a job.
 func jobURL(id string) string { return Root + "/jobs/" + id }
+
+// ticketURL is asynqmon's page of the ticket of a failed job (design §4).
+func ticketURL(job *jobs.Job) string {
+	return fmt.Sprintf("%s/tasks/%s-retry-v%d", queueURL(tasks.QueueOperator), job.ID, job.Version)
+}
 
 // queueURL is asynqmon's page of a queue.
 func queueURL(queue string) string { return MonitorRoot + "/queues/" + queue }

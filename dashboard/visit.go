@@ -72,8 +72,10 @@ func (v *visit) ctx() (context.Context, context.CancelFunc) { return reading(v.r
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
 
 // reason is why a person does something; no change is made without one.
-func (v *visit) reason() (string, error) {
-	reason := v.field("reason")
+func (v *visit) reason() (string, error) { return checkReason(v.field("reason")) }
+
+// checkReason refuses a reason that says nothing, or too much.
+func checkReason(reason string) (string, error) {
 	switch {
 	case reason == "":
 		return "", refuse("request-invalid", "Say why: the reason goes into the audit trail, for whoever asks later.")
