@@ -148,6 +148,8 @@ func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
 		return s.options.Reconciler.start(ctx, d, s.options.Reconciler.lookup)
 	case jobs.DueCancel:
 		return s.options.Reconciler.start(ctx, d, s.options.Reconciler.cancel)
+	case jobs.DueWebhook:
+		return s.options.Queue.EnqueueWebhook(ctx, tasks.Webhook{JobID: d.JobID, Number: d.Webhook()}, d.Tries)
 	case jobs.DueSettle:
 		return s.options.Reconciler.settle(ctx, d)
 	}
@@ -156,7 +158,7 @@ func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
 
 func (s *Sweeper) wake(ctx context.Context, d jobs.Due) error {
 	standing, err := s.options.Queue.Rewake(ctx, jobs.Wake{
-		JobID: d.JobID, Attempt: d.Attempt(), Provider: d.Provider, Tries: d.Tries,
+		JobID: d.JobID, Attempt: d.Attempt(), Provider: d.Provider, Owner: d.Owner, Tries: d.Tries,
 	})
 	if err != nil {
 		return err
@@ -183,10 +185,10 @@ func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
 		return err
 	}
 	suspicion := jobs.Suspicion{JobID: d.JobID, Attempt: d.Attempt(), Actor: "sweeper"}
+	provider := ""
 	if attempt := job.Attempt(d.Attempt()); attempt != nil {
 		provider = attempt.Provider
 		suspicion.Reminders = s.options.Remind(job.Route, provider)
-	provider := ""
 	}
 	suspected, err := s.options.Store.Suspect(ctx, suspicion)
 	if suspected {
