@@ -63,6 +63,8 @@ func newCallMetrics(with promauto.Factory) *callMetrics {
 	}
 }
 
+func (m *callMetrics) ticketRun(answer string) { m.tickets.WithLabelValues(answer).Inc() }
+
 // known shows the series of a provider before its first call, so that rates do not
 // miss the first event.
 func (m *callMetrics) known(provider string, concurrency int) {

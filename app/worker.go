@@ -78,7 +78,7 @@ func (w *workers) start() error {
 			return err
 		}
 	}
-	tickets := handlers.Tickets{Store: w.app.store, Waker: w.app.waker, Log: w.app.log}
+	tickets := handlers.Tickets{Store: w.app.store, Waker: w.app.waker, Log: w.app.log, Observe: w.app.metrics.calls.ticketRun}
 	if err := w.serve(tasks.QueueOperator, ticketConcurrency, checkTickets, asynq.HandlerFunc(tickets.Handle)); err != nil {
 		return err
 	}

@@ -27,6 +27,15 @@ type office struct {
 	tickets handlers.Tickets
 	woken   *wakes
 	job     *jobs.Job
+
+	mu      sync.Mutex
+	answers map[string]int // of tickets that were run
+}
+
+func (o *office) observed(answer string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answers[answer]++
 }
 
 type wakes struct {
@@ -50,8 +59,8 @@ func openOffice(t *testing.T, keep time.Duration) *office {
 		_ = store.Close()
 		_ = rdb.Close()
 	})
-	o := &office{t: t, ctx: ctx, store: store, woken: &wakes{}}
-	o.tickets = handlers.Tickets{Store: store, Waker: o.woken, Log: slog.New(slog.DiscardHandler)}
+	o := &office{t: t, ctx: ctx, store: store, woken: &wakes{}, answers: map[string]int{}}
+	o.tickets = handlers.Tickets{Store: store, Waker: o.woken, Log: slog.New(slog.DiscardHandler), Observe: o.observed}
 	s, err := store.Submit(ctx, jobs.Submission{Owner: "dev", Key: "k", Fingerprint: "v1:x", Route: "print", Provider: "inkjet", Input: json.RawMessage(`{}`)})
 	require.NoError(t, err)
 	o.job = s.Job
@@ -98,6 +107,8 @@ func TestTickets_OneAttemptHoweverOftenItIsRun(t *testing.T) {
 	require.Equal(t, 2, o.attempts())
 	require.Len(t, o.woken.all, 1)
 	require.Equal(t, 2, o.woken.all[0].Attempt)
+	require.Equal(t, 20, o.answers["opened"]+o.answers["version_mismatch"], "%v", o.answers)
+	require.NotZero(t, o.answers["opened"])
 }
 
 // It is good for the failure it was made for, and no other.

@@ -34,7 +34,7 @@ func process(use, short string, opts ...app.Option) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		opts := append(opts, app.WithLog(log))
+		opts := append(opts, app.WithLog(log), app.WithVersion(versionText()))
 		if devKeys() {
 			opts = append(opts, app.WithDevKeys())
 		}
