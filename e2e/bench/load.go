@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A maker writes the n-th request of a connection into buffer and returns it,
+// with the status it must be answered with.
+type maker func(buffer []byte, conn, n int) (request []byte, status int)
+
+// measured is what a load saw.
+type measured struct {
+	count   int
+	elapsed time.Duration
+	latency *hdrhistogram.Histogram // µs
+}
+
+func (m measured) perSecond() float64 { return float64(m.count) / m.elapsed.Seconds() }
+
+func newHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, int64(answerTime/time.Microsecond), 3)
+}
+
+// closedLoop sends as fast as conns connections get their answers.
+func closedLoop(ctx context.Context, addr string, conns int, duration time.Duration, next maker) (measured, error) {
+	return parallel(conns, func(conn int, histogram *hdrhistogram.Histogram) (int, error) {
+		c, err := dial(addr)
+		if err != nil {
+			return 0, err
+		}
+		defer c.close()
+		var buffer []byte
+		count := 0
+		for end := time.Now().Add(duration); ctx.Err() == nil; count++ {
+			began := time.Now()
+			if !began.Before(end) {
+				break
+			}
+			request, want := next(buffer[:0], conn, count)
+			buffer = request
+			if err := c.expect(request, want); err != nil {
+				return count, err
+			}
+			_ = histogram.RecordValue(time.Since(began).Microseconds())
+		}
+		return count, nil
+	})
+}
+
+// openLoop sends at a steady rate, whatever the answers take. A latency counts
+// from when the request was due, so that a server that stalls is charged for
+// all who would have come meanwhile (no coordinated omission).
+func openLoop(ctx context.Context, addr string, conns int, rate float64, duration time.Duration, next maker) (measured, error) {
+	interval := time.Duration(float64(conns) / rate * float64(time.Second))
+	began := time.Now()
+	return parallel(conns, func(conn int, histogram *hdrhistogram.Histogram) (int, error) {
+		c, err := dial(addr)
+		if err != nil {
+			return 0, err
+		}
+		defer c.close()
+		var buffer []byte
+		count := 0
+		due := began.Add(interval * time.Duration(conn) / time.Duration(conns))
+		for ; due.Sub(began) < duration && ctx.Err() == nil; due = due.Add(interval) {
+			time.Sleep(time.Until(due))
+			request, want := next(buffer[:0], conn, count)
+			buffer = request
+			if err := c.expect(request, want); err != nil {
+				return count, err
+			}
+			count++
+			_ = histogram.RecordValue(time.Since(due).Microseconds())
+		}
+		return count, nil
+	})
+}
+
+func (c *client) expect(request []byte, want int) error {
+	status, body, err := c.do(request)
+	if err != nil {
+		return err
+	}
+	if status != want {
+		return fmt.Errorf("answered %d instead of %d: %.300s", status, want, body)
+	}
+	return nil
+}
+
+// parallel runs one function a connection and adds up what they saw.
+func parallel(conns int, one func(conn int, histogram *hdrhistogram.Histogram) (int, error)) (measured, error) {
+	total := measured{latency: newHistogram()}
+	var (
+		mu     sync.Mutex
+		failed error
+		all    sync.WaitGroup
+	)
+	began := time.Now()
+	for conn := range conns {
+		all.Go(func() {
+			histogram := newHistogram()
+			count, err := one(conn, histogram)
+			mu.Lock()
+			defer mu.Unlock()
+			total.count += count
+			total.latency.Merge(histogram)
+			if err != nil && failed == nil {
+				failed = err
+			}
+		})
+	}
+	all.Wait()
+	total.elapsed = time.Since(began)
+	return total, failed
+}
