@@ -2,8 +2,8 @@ package api
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"hash"
 )
 
@@ -14,7 +14,7 @@ func fingerprint(route string, canonicalBody []byte) string {
 	h := sha256.New()
 	writeCounted(h, []byte(route))
 	writeCounted(h, canonicalBody)
-	return "v1:" + hex.EncodeToString(h.Sum(nil))
+	return "v1:" + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
 // writeCounted writes data after its length, so that no two sequences of parts

@@ -77,7 +77,7 @@ func bring(f *floor, store *jobs.Store, id, state string) {
 	}
 	require.NoError(t, err)
 	if state == "expired" {
-		for _, part := range []string{"job:", "attempts:", "events:"} {
+		for _, part := range []string{"job:", "data:"} {
 			keys, err := f.rdb.Keys(ctx, "oj:*"+part+id).Result()
 			require.NoError(t, err)
 			require.Len(t, keys, 1)

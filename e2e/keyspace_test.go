@@ -27,8 +27,6 @@ func keyspace(ctx context.Context, t *testing.T, rdb *redis.Client) map[string]s
 			value, err = rdb.HGetAll(ctx, key).Result()
 		case "zset":
 			value, err = rdb.ZRangeWithScores(ctx, key, 0, -1).Result()
-		case "stream":
-			value, err = rdb.XRange(ctx, key, "-", "+").Result()
 		default:
 			require.FailNow(t, "a key of an unknown kind", "%s: %s", key, kind)
 		}

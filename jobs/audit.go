@@ -89,10 +89,8 @@ func (s *Store) Strays(ctx context.Context, repair bool, each func(Stray) error)
 				return s.strayMembers(ctx, key, repair, each)
 			}
 		}
-		for _, kind := range []string{"attempts:", "events:"} {
-			if id, ok := kindOfKey(key, kind); ok {
-				return s.strayKey(ctx, key, id, repair, each)
-			}
+		if id, ok := kindOfKey(key, "data:"); ok {
+			return s.strayKey(ctx, key, id, repair, each)
 		}
 		return nil
 	})

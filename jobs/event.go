@@ -2,7 +2,9 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -11,7 +13,7 @@ import (
 
 // Event is one line of a job's trail.
 type Event struct {
-	ID      string `json:"id"` // in the order they happened
+	ID      string `json:"id"` // a number, in the order they happened
 	At      Time   `json:"at"`
 	Actor   string `json:"actor"`
 	Verb    string `json:"verb"`
@@ -28,39 +30,63 @@ func (s *Store) Events(ctx context.Context, jobID, after string, limit int) ([]E
 	if !ok {
 		return nil, &Refusal{Code: CodeNotFound, JobID: jobID}
 	}
-	from := "-"
-	if after != "" {
-		if !validEventID(after) {
-			return nil, ErrBadCursor
-		}
-		from = "(" + after
+	last, err := eventNumber(after)
+	if err != nil {
+		return nil, err
 	}
-	messages, err := s.rdb.XRangeN(ctx, partition(p).events(jobID), from, "+", int64(limit)).Result()
+	keys := partition(p)
+	count, err := s.rdb.HGet(ctx, keys.job(jobID), "events").Int()
+	if errors.Is(err, redis.Nil) {
+		return []Event{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("counting the trail of job %s: %w", jobID, err)
+	}
+	var fields []string
+	for k := last + 1; k <= min(count, last+limit); k++ {
+		fields = append(fields, "e"+strconv.Itoa(k))
+	}
+	if len(fields) == 0 {
+		return []Event{}, nil
+	}
+	lines, err := s.rdb.HMGet(ctx, keys.data(jobID), fields...).Result()
 	if err != nil {
 		return nil, fmt.Errorf("reading the trail of job %s: %w", jobID, err)
 	}
-	events := make([]Event, 0, len(messages))
-	for _, m := range messages {
-		events = append(events, decodeEvent(m))
-	}
-	return events, nil
+	return decodeEvents(last, lines), nil
 }
 
-func decodeEvent(m redis.XMessage) Event {
-	value := func(name string) string { return str(m.Values[name]) }
-	ms, _, _ := strings.Cut(m.ID, "-")
+func decodeEvents(last int, lines []any) []Event {
+	events := make([]Event, 0, len(lines))
+	for i, line := range lines {
+		if text, ok := line.(string); ok {
+			events = append(events, decodeEvent(last+1+i, text))
+		}
+	}
+	return events
+}
+
+// decodeEvent reads a line as lua/record.lua writes it.
+func decodeEvent(number int, line string) Event {
+	const fields = 7
+	parts := strings.SplitN(line, "\t", fields)
+	for len(parts) < fields {
+		parts = append(parts, "")
+	}
 	return Event{
-		ID: m.ID, At: moment(ms), Actor: value("actor"), Verb: value("verb"), Attempt: int(num(value("attempt"))),
-		From: value("from"), To: value("to"), Reason: value("reason"),
+		ID: strconv.Itoa(number), At: moment(parts[0]), Actor: parts[1], Verb: parts[2], Attempt: int(num(parts[3])),
+		From: parts[4], To: parts[5], Reason: parts[6],
 	}
 }
 
-func validEventID(id string) bool {
-	ms, n, ok := strings.Cut(id, "-")
-	if !ok {
-		return false
+// eventNumber is the number of the event with that id; 0 for none.
+func eventNumber(id string) (int, error) {
+	if id == "" {
+		return 0, nil
 	}
-	_, err1 := strconv.ParseUint(ms, 10, 63)
-	_, err2 := strconv.ParseUint(n, 10, 64)
-	return err1 == nil && err2 == nil
+	n, err := strconv.Atoi(id)
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return 0, ErrBadCursor
+	}
+	return n, nil
 }

@@ -160,13 +160,13 @@ func TestGuards_TimesToLive(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		h := makeJob(t, rdb, nil, nil)
 		require.NoError(t, rdb.Set(h.ctx, h.key, "v1:a "+h.id, 0).Err())
-		require.Equal(t, [4]int64{-1, -1, -1, -1}, h.image().expiries)
+		require.Equal(t, [3]int64{-1, -1, -1}, h.image().expiries)
 		require.Equal(t, "failed", h.say(fails))
 		ended := h.image().expiries
 		now := time.Now().UnixMilli()
 		require.InDelta(t, now+hour, ended[0], 10_000)
 		require.InDelta(t, ended[0], ended[1], 1000)
-		require.InDelta(t, now+10*hour, ended[3], 10_000)
+		require.InDelta(t, now+10*hour, ended[2], 10_000)
 
 		late := finalizes
 		late.op = "late"
@@ -177,7 +177,7 @@ func TestGuards_TimesToLive(t *testing.T) {
 		}
 		require.Equal(t, "opened", h.say(command{verb: "open", op: "O"}))
 		reopened := h.image()
-		require.Equal(t, [4]int64{-1, -1, -1, -1}, reopened.expiries)
+		require.Equal(t, [3]int64{-1, -1, -1}, reopened.expiries)
 		require.NotContains(t, reopened.job, "expires")
 		for entry := range reopened.due {
 			require.False(t, strings.HasPrefix(entry, "expire:"), "%s is still due", entry)
@@ -194,7 +194,7 @@ func TestGuards_AKeyOutlivesItsJob(t *testing.T) {
 		require.NoError(t, rdb.Set(h.ctx, h.key, "v1:a "+h.id, 0).Err())
 		require.Equal(t, "won", h.say(finalizes))
 		expiries := h.image().expiries
-		require.InDelta(t, expiries[0], expiries[3], 1000)
+		require.InDelta(t, expiries[0], expiries[2], 1000)
 	})
 }
 

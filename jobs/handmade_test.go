@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -30,13 +31,14 @@ func makeJob(t *testing.T, rdb *redis.Client, job fields, attempts ...fields) *h
 	t.Cleanup(cancel)
 	h := &handmade{scripts: newScripts(ctx, rdb, hour, 10*hour), t: t}
 	record := fields{
-		"v": "1", "id": h.id, "state": "running", "version": 5, "revision": 9, "attempts": len(attempts), "created": 1000,
+		"v": "1", "state": "running", "version": 5, "revision": 9, "attempts": len(attempts), "created": 1000,
 		"updated": 1000, "owner": "dev", "owner_hash": ownerHash, "key": "k", "key_hash": "k", "route": "print",
 		"provider": "inkjet", "input": "{}", "fingerprint": "v1:a",
 	}
 	maps.Copy(record, job)
-	keys := h.keys()
-	require.NoError(t, rdb.HSet(ctx, keys[0], map[string]any(record)).Err())
+	for name, value := range record {
+		h.write(name, name, value)
+	}
 	require.NoError(t, rdb.ZAdd(ctx, h.prefix+"state:"+fmt.Sprint(record["state"]), redis.Z{Score: 1000, Member: h.id}).Err())
 	require.NoError(t, rdb.ZAdd(ctx, h.prefix+"owner:"+ownerHash, redis.Z{Score: 1000, Member: h.id}).Err())
 	for i, a := range attempts {
@@ -55,8 +57,18 @@ func (h *handmade) writeAttempt(n int, a fields) {
 	}
 	maps.Copy(usual, a)
 	for name, value := range usual {
-		require.NoError(h.t, h.rdb.HSet(h.ctx, h.keys()[1], fmt.Sprintf("%d.%s", n, name), value).Err())
+		h.write(fmt.Sprintf("%d.%s", n, name), name, value)
 	}
+}
+
+// write writes a field into the hash it belongs to.
+func (h *handmade) write(field, name string, value any) {
+	h.t.Helper()
+	key := h.keys()[0]
+	if slices.Contains(largeFields, name) {
+		key = h.keys()[1]
+	}
+	require.NoError(h.t, h.rdb.HSet(h.ctx, key, field, value).Err())
 }
 
 // say sends a command about attempt 1 and returns the answer and its detail.

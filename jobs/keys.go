@@ -4,9 +4,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -98,26 +98,31 @@ func sha256Hex(b []byte) string {
 }
 
 // OwnerHash names an owner in keys; 128 bits are plenty to keep owners apart.
-func OwnerHash(owner string) string { return sha256Hex([]byte(owner))[:32] }
+func OwnerHash(owner string) string { return sha256Short([]byte(owner))[:22] }
 
-func keyHash(owner, key string) string { return sha256Hex(lengthPrefixed(owner, key)) }
+func keyHash(owner, key string) string { return sha256Short(lengthPrefixed(owner, key)) }
+
+// sha256Short is a digest in 43 characters: names are kept a million times.
+func sha256Short(b []byte) string {
+	sum := sha256.Sum256(b)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
 
 // partition gives the names of a partition's keys.
 type partition int
 
-func (p partition) prefix() string            { return fmt.Sprintf("oj:{%d}:", int(p)) }
-func (p partition) due() string               { return p.prefix() + "due" }
-func (p partition) seq() string               { return p.prefix() + "seq" }
-func (p partition) job(id string) string      { return p.prefix() + "job:" + id }
-func (p partition) attempts(id string) string { return p.prefix() + "attempts:" + id }
-func (p partition) events(id string) string   { return p.prefix() + "events:" + id }
-func (p partition) key(hash string) string    { return p.prefix() + "key:" + hash }
-func (p partition) state(s State) string      { return p.prefix() + "state:" + string(s) }
-func (p partition) owner(hash string) string  { return p.prefix() + "owner:" + hash }
-func (p partition) open() string              { return p.prefix() + "open" }
-func (p partition) webhooks() string          { return p.prefix() + "webhooks" }
+func (p partition) prefix() string           { return "oj:{" + strconv.Itoa(int(p)) + "}:" }
+func (p partition) due() string              { return p.prefix() + "due" }
+func (p partition) seq() string              { return p.prefix() + "seq" }
+func (p partition) job(id string) string     { return p.prefix() + "job:" + id }
+func (p partition) data(id string) string    { return p.prefix() + "data:" + id }
+func (p partition) key(hash string) string   { return p.prefix() + "key:" + hash }
+func (p partition) state(s State) string     { return p.prefix() + "state:" + string(s) }
+func (p partition) owner(hash string) string { return p.prefix() + "owner:" + hash }
+func (p partition) open() string             { return p.prefix() + "open" }
+func (p partition) webhooks() string         { return p.prefix() + "webhooks" }
 
-// verbKeys are KEYS 1 to 5 of every verb (lua/record.lua).
+// verbKeys are KEYS 1 to 4 of every verb (lua/record.lua).
 func (p partition) verbKeys(id string) []string {
-	return []string{p.job(id), p.attempts(id), p.events(id), p.due(), p.seq()}
+	return []string{p.job(id), p.data(id), p.due(), p.seq()}
 }

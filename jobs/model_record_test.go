@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"strings"
 )
 
 // record is what Redis should hold of one job: the model's memory. Times are
@@ -74,7 +73,7 @@ type image struct {
 	states        map[string]int64 // the state indexes it is in, and its place there
 	owner         int64
 	open          int64    // jobs of its owner that have not ended, as counted
-	expiries      [4]int64 // of job, attempts, events, key; -1: none
+	expiries      [3]int64 // of job, data, key; -1: none
 	seq           int64
 }
 
@@ -82,9 +81,9 @@ type image struct {
 func (r *record) image() image {
 	im := image{job: map[string]string{}, attempts: map[string]string{}, due: r.due, trail: r.trail, seq: r.seq}
 	maps.Copy(im.job, r.rest)
-	im.job["state"], im.job["id"] = r.state, r.id
+	im.job["state"] = r.state
 	for name, value := range map[string]int64{
-		"version": r.version, "revision": r.revision, "attempts": int64(len(r.attempts)), "created": r.created, "updated": r.updated,
+		"version": r.version, "revision": r.revision, "attempts": int64(len(r.attempts)), "created": r.created, "updated": r.updated, "events": int64(len(r.trail)),
 	} {
 		im.job[name] = itoa(value)
 	}
@@ -95,7 +94,7 @@ func (r *record) image() image {
 		im.job["completed_by"] = strconv.Itoa(r.winner)
 	}
 	if len(r.ops) > 0 {
-		im.job["ops"] = joinOps(r.ops)
+		putOps(r.ops, im.job)
 	}
 	for i, a := range r.attempts {
 		a.render(i+1, im.attempts)
@@ -103,11 +102,11 @@ func (r *record) image() image {
 	im.states = map[string]int64{r.state: r.created}
 	im.owner = r.created
 	im.open = 1
-	im.expiries = [4]int64{-1, -1, -1, -1}
+	im.expiries = [3]int64{-1, -1, -1}
 	if isEnded(r.state) {
 		im.open = 0
 		record, key := r.ended+r.keepJob, r.ended+max(r.keepJob, r.keepKey)
-		im.expiries = [4]int64{record, record, record, key}
+		im.expiries = [3]int64{record, record, key}
 	}
 	return im
 }
@@ -133,12 +132,12 @@ func (a *attempt) render(n int, into map[string]string) {
 	}
 }
 
-func joinOps(ops []remembered) string {
-	parts := make([]string, len(ops))
+// putOps writes the latest 16 operations, each in the place of the one before.
+func putOps(ops []remembered, into map[string]string) {
+	into["ops"] = strconv.Itoa(len(ops))
 	for i, o := range ops {
-		parts[i] = o.op + "=" + o.answer + "=" + o.detail
+		into[fmt.Sprintf("op%d", (i+1)%16)] = o.op + "=" + o.answer + "=" + o.detail
 	}
-	return strings.Join(parts, ";")
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

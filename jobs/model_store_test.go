@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -54,7 +56,7 @@ func prefixOf(id string) string {
 }
 
 func (s *scripts) keys() []string {
-	return []string{s.prefix + "job:" + s.id, s.prefix + "attempts:" + s.id, s.prefix + "events:" + s.id, s.prefix + "due", s.prefix + "seq"}
+	return []string{s.prefix + "job:" + s.id, s.prefix + "data:" + s.id, s.prefix + "due", s.prefix + "seq"}
 }
 
 var verbScripts = map[string]*redis.Script{
@@ -137,15 +139,15 @@ func hash(s string) string {
 func (s *scripts) look(t require.TestingT) (image, int64) {
 	keys := s.keys()
 	pipe := s.rdb.Pipeline()
-	job, attempts := pipe.HGetAll(s.ctx, keys[0]), pipe.HGetAll(s.ctx, keys[1])
-	trail, due, seq := pipe.XRange(s.ctx, keys[2], "-", "+"), pipe.ZRangeWithScores(s.ctx, keys[3], 0, -1), pipe.Get(s.ctx, keys[4])
+	small, large := pipe.HGetAll(s.ctx, keys[0]), pipe.HGetAll(s.ctx, keys[1])
+	due, seq := pipe.ZRangeWithScores(s.ctx, keys[2], 0, -1), pipe.Get(s.ctx, keys[3])
 	states := make([]*redis.ZSliceCmd, len(jobs.States))
 	for i, state := range jobs.States {
 		states[i] = pipe.ZRangeWithScores(s.ctx, s.prefix+"state:"+string(state), 0, -1)
 	}
 	owner, open := pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id), pipe.HGet(s.ctx, s.prefix+"open", ownerHash)
-	expiries := make([]*redis.DurationCmd, 4)
-	for i, key := range []string{keys[0], keys[1], keys[2], s.key} {
+	expiries := make([]*redis.DurationCmd, 3)
+	for i, key := range []string{keys[0], keys[1], s.key} {
 		expiries[i] = pipe.PExpireTime(s.ctx, key)
 	}
 	clock := pipe.Time(s.ctx)
@@ -153,7 +155,9 @@ func (s *scripts) look(t require.TestingT) (image, int64) {
 		require.NoError(t, err)
 	}
 
-	im := image{job: job.Val(), attempts: attempts.Val(), due: map[string]int64{}, states: map[string]int64{}, owner: int64(owner.Val())}
+	im := image{job: map[string]string{}, attempts: map[string]string{}, due: map[string]int64{}, states: map[string]int64{}, owner: int64(owner.Val())}
+	im.put(t, small.Val(), false)
+	im.put(t, large.Val(), true)
 	for _, z := range due.Val() {
 		im.due[z.Member.(string)] = int64(z.Score)
 	}
@@ -169,17 +173,42 @@ func (s *scripts) look(t require.TestingT) (image, int64) {
 			im.expiries[i] = at.Milliseconds()
 		}
 	}
-	for _, m := range trail.Val() {
-		im.trail = append(im.trail, line(m.Values))
-	}
+	im.takeTrail(t)
 	im.seq, im.open = atoi(seq.Val()), atoi(open.Val())
 	return im, clock.Val().UnixMilli()
 }
 
-func line(v map[string]any) string {
-	text := func(name string) string { s, _ := v[name].(string); return s }
-	return fmt.Sprintf("%s by %s: attempt %s, %s to %s (%s)",
-		text("verb"), text("actor"), text("attempt"), text("from"), text("to"), text("reason"))
+// largeFields are those that must not be in the hash that Redis packs.
+var largeFields = []string{
+	"input", "params", "metadata", "webhook_url", "key", "result", "error_message", "evidence", "usage", "error", "handle",
+}
+
+// put sorts the fields of one of the two hashes, and holds each to its own.
+func (im image) put(t require.TestingT, fields map[string]string, large bool) {
+	for name, value := range fields {
+		number, field, isAttempt := strings.Cut(name, ".")
+		if !isAttempt {
+			number, field = "", name
+		}
+		isLine := !isAttempt && regexp.MustCompile(`^e[0-9]+$`).MatchString(field)
+		require.Equal(t, large, isLine || slices.Contains(largeFields, field), "the hash of %s", name)
+		if number == "" {
+			im.job[name] = value
+		} else {
+			im.attempts[name] = value
+		}
+	}
+}
+
+// takeTrail turns the lines of the trail into the model's.
+func (im *image) takeTrail(t require.TestingT) {
+	for k := int64(1); k <= atoi(im.job["events"]); k++ {
+		name := "e" + itoa(k)
+		require.Contains(t, im.job, name)
+		p := strings.SplitN(im.job[name], "\t", 7)
+		delete(im.job, name)
+		im.trail = append(im.trail, fmt.Sprintf("%s by %s: attempt %s, %s to %s (%s)", p[2], p[1], p[3], p[4], p[5], p[6]))
+	}
 }
 
 // mend is the store's own check of what must agree with the record (I11).
@@ -190,6 +219,6 @@ func (s *scripts) mend(t require.TestingT) {
 }
 
 // set writes one field of an attempt by hand: time passing.
-func (s *scripts) set(t require.TestingT, key int, field string, value int64) {
-	require.NoError(t, s.rdb.HSet(s.ctx, s.keys()[key], field, value).Err())
+func (s *scripts) set(t require.TestingT, field string, value int64) {
+	require.NoError(t, s.rdb.HSet(s.ctx, s.keys()[0], field, value).Err())
 }

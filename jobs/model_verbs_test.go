@@ -435,11 +435,10 @@ func (r *record) cancelJob(c command, now int64) (said, bool) {
 // remember and recall: a command sent again is answered again, not done again.
 func (r *record) remember(c command, answer, detail string) {
 	r.ops = append(r.ops, remembered{c.op, answer, detail})
-	r.ops = r.ops[max(0, len(r.ops)-16):]
 }
 
 func (r *record) recall(c command) (said, bool) {
-	for _, o := range r.ops {
+	for _, o := range r.ops[max(0, len(r.ops)-16):] {
 		if o.op == c.op {
 			s := said{word: o.answer}
 			if o.answer == "late" {

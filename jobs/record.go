@@ -24,11 +24,11 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 		return nil, &Refusal{Code: CodeNotFound, JobID: id}
 	}
 	keys := partition(p)
-	record, err := lua.Read.Run(ctx, s.rdb, []string{keys.job(id), keys.attempts(id)}).Slice()
+	record, err := lua.Read.Run(ctx, s.rdb, []string{keys.job(id), keys.data(id)}).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("reading job %s: %w", id, err)
 	}
-	job, err := readRecord(record)
+	job, err := readRecord(id, record)
 	if err == nil && job == nil {
 		return nil, &Refusal{Code: CodeNotFound, JobID: id}
 	}
@@ -52,8 +52,8 @@ func (s *Store) getAll(ctx context.Context, ids []string) ([]*Job, error) {
 		return nil, fmt.Errorf("reading %d jobs: %w", len(ids), err)
 	}
 	found := make([]*Job, 0, len(records))
-	for _, record := range records {
-		job, err := readRecord(record.Val().([]any))
+	for i, record := range records {
+		job, err := readRecord(ids[i], record.Val().([]any))
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (s *Store) readAll(ctx context.Context, ids []string) ([]*redis.Cmd, error)
 	for _, id := range ids {
 		if p, ok := partitionOfID(id); ok {
 			keys := partition(p)
-			records = append(records, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.attempts(id)}))
+			records = append(records, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.data(id)}))
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -79,8 +79,9 @@ func (s *Store) readAll(ctx context.Context, ids []string) ([]*redis.Cmd, error)
 	return records, nil
 }
 
-// readRecord decodes {job fields, attempt fields}; nil when there is no record.
-func readRecord(record []any) (*Job, error) {
+// readRecord decodes {small fields, large fields} of a job and its attempts; nil
+// when there is no record.
+func readRecord(id string, record []any) (*Job, error) {
 	if len(record) != 2 {
 		return nil, fmt.Errorf("a record has %d parts, want 2", len(record))
 	}
@@ -88,25 +89,31 @@ func readRecord(record []any) (*Job, error) {
 	if fields["state"] == "" {
 		return nil, nil
 	}
-	return decodeJob(fields, fieldMap(record[1]))
+	addFields(fields, record[1])
+	return decodeJob(id, fields)
 }
 
 func fieldMap(v any) map[string]string {
 	flat, _ := v.([]any)
-	fields := make(map[string]string, len(flat)/2)
-	for i := 0; i+1 < len(flat); i += 2 {
-		fields[str(flat[i])] = str(flat[i+1])
-	}
+	fields := make(map[string]string, len(flat))
+	addFields(fields, v)
 	return fields
 }
 
-func decodeJob(fields, attempts map[string]string) (*Job, error) {
+func addFields(fields map[string]string, v any) {
+	flat, _ := v.([]any)
+	for i := 0; i+1 < len(flat); i += 2 {
+		fields[str(flat[i])] = str(flat[i+1])
+	}
+}
+
+func decodeJob(id string, fields map[string]string) (*Job, error) {
 	if v, _ := strconv.Atoi(fields["v"]); v > schema {
 		return nil, fmt.Errorf("job %s was written with schema %d; this build reads up to %d: upgrade it",
-			fields["id"], v, schema)
+			id, v, schema)
 	}
 	job := &Job{
-		ID: fields["id"], Owner: fields["owner"], Route: fields["route"], Provider: fields["provider"],
+		ID: id, Owner: fields["owner"], Route: fields["route"], Provider: fields["provider"],
 		IdempotencyKey: fields["key"], State: State(fields["state"]), Version: num(fields["version"]),
 		Input: raw(fields["input"]), Params: raw(fields["params"]), Metadata: raw(fields["metadata"]),
 		WebhookURL: fields["webhook_url"], Result: raw(fields["result"]),
@@ -118,8 +125,8 @@ func decodeJob(fields, attempts map[string]string) (*Job, error) {
 	if code := fields["error_code"]; code != "" && job.State == Failed {
 		job.Error = explain(job, code, fields)
 	}
-	job.Attempts = decodeAttempts(job.ID, attempts)
-	job.Webhooks = decodeWebhooks(job.ID, attempts)
+	job.Attempts = decodeAttempts(job.ID, fields)
+	job.Webhooks = decodeWebhooks(job.ID, fields)
 	job.BlockedBy = blockOf(job)
 	job.Next = nextOf(job)
 	return job, nil
@@ -128,9 +135,9 @@ func decodeJob(fields, attempts map[string]string) (*Job, error) {
 func decodeAttempts(jobID string, fields map[string]string) []Attempt {
 	byNumber := map[int]map[string]string{}
 	for name, value := range fields {
-		number, field, _ := strings.Cut(name, ".")
+		number, field, ok := strings.Cut(name, ".")
 		n, err := strconv.Atoi(number)
-		if err != nil {
+		if !ok || err != nil {
 			continue
 		}
 		if byNumber[n] == nil {

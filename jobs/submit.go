@@ -63,13 +63,47 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	job, err := readRecord(a.rest)
-	if err != nil || job == nil {
-		return Submitted{}, fmt.Errorf("reading the submitted job %s: %w", a.detail, err)
+	job, err := sub.job(a)
+	if err != nil {
+		return Submitted{}, err
 	}
 	submitted := Submitted{Job: job, Created: a.word == lua.Created}
 	if submitted.Created && job.Attempts[0].State == AttemptStarting {
 		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider, Owner: OwnerHash(sub.Owner)}}
 	}
 	return submitted, nil
+}
+
+// job is what was submitted, as it is now. Of one that was just made only the time
+// is answered: the rest is known.
+func (sub Submission) job(a *answer) (*Job, error) {
+	if len(a.rest) == 1 {
+		job := sub.made(Time(num(a.rest[0])))
+		job.Version, job.Revision, job.State = a.version, a.revision, a.state
+		return job, nil
+	}
+	job, err := readRecord(a.detail, a.rest)
+	if err != nil || job == nil {
+		return nil, fmt.Errorf("reading the submitted job %s: %w", a.detail, err)
+	}
+	return job, nil
+}
+
+// made is the record that lua/submit.lua writes.
+func (sub Submission) made(at Time) *Job {
+	job := &Job{
+		ID: sub.ID, Owner: sub.Owner, Route: sub.Route, Provider: sub.Provider, IdempotencyKey: sub.Key,
+		Input: sub.Input, Params: sub.Params, Metadata: sub.Metadata, WebhookURL: sub.WebhookURL,
+		CreatedAt: at, UpdatedAt: at, Fingerprint: sub.Fingerprint, Trace: sub.Trace,
+		Attempts: []Attempt{{
+			Number: 1, ID: AttemptID(sub.ID, 1), Provider: sub.Provider, State: AttemptStarting, Effect: "none",
+			CreatedAt: at, NotBefore: at,
+		}},
+	}
+	if sub.StartWithin > 0 {
+		job.StartBy = at + Time(sub.StartWithin.Milliseconds())
+	}
+	job.BlockedBy = blockOf(job)
+	job.Next = nextOf(job)
+	return job
 }

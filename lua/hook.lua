@@ -13,12 +13,10 @@ local function set_hook(h, field, value) set_attempt('h' .. h, field, value) end
 
 -- load_hook reads one delivery; nil when there is none with that number.
 local function load_hook(h)
-  local names = { 'event', 'state', 'tries', 'lease', 'token', 'next' }
-  for i, name in ipairs(names) do names[i] = 'h' .. h .. '.' .. name end
-  local found = redis.call('HMGET', ATTEMPTS, unpack(names))
-  if not found[1] then return nil end
-  return { number = h, event = found[1], state = found[2], tries = tonumber(found[3]) or 0,
-    lease = tonumber(given(found[4]) or '0'), token = given(found[5]), next = tonumber(found[6]) or 0 }
+  local function field(name) return job['h' .. h .. '.' .. name] end
+  if not field('event') then return nil end
+  return { number = h, event = field('event'), state = field('state'), tries = tonumber(field('tries')) or 0,
+    lease = tonumber(given(field('lease')) or '0'), token = given(field('token')), next = tonumber(field('next')) or 0 }
 end
 
 -- open_hook makes a delivery pending: its next try is due at a time.
@@ -38,11 +36,12 @@ local function close_hook(h, state)
 end
 
 -- announce records, in the script that changes the state, that the webhook is to be
--- told: no delivery is ever lost between the two. A receiver that has said 410 is
+-- told: no delivery is ever lost between the two. A job with a webhook counts its
+-- deliveries in hooks. A receiver that has said 410 is
 -- told no more of this job.
 local function announce(state)
-  if not given(job.webhook_url) or not ANNOUNCED[state] then return end
-  local h = text((tonumber(job.hooks) or 0) + 1)
+  if not job.hooks or not ANNOUNCED[state] then return end
+  local h = text(tonumber(job.hooks) + 1)
   set('hooks', h)
   set_hook(h, 'event', 'job.' .. state)
   set_hook(h, 'at', now)

@@ -19,7 +19,7 @@ if a.state ~= 'unknown' then
 end
 
 -- The trail gets a line when the answer changes, not one for every look.
-if redis.call('HGET', ATTEMPTS, n .. '.lookup') ~= said then event('look', n, 'unknown', 'unknown', said) end
+if job[n .. '.lookup'] ~= said then event('look', n, 'unknown', 'unknown', said) end
 set_attempt(n, 'lookup', said)
 set_attempt(n, 'looked_at', now)
 remember('noted')

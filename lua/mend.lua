@@ -52,7 +52,7 @@ elseif string.match(holder, ' (%S+)$') ~= job.id then
 end
 
 -- No key of a job that has not ended carries a TTL; every key of one that has does.
-for _, name in ipairs({ JOB, ATTEMPTS, EVENTS, key }) do
+for _, name in ipairs({ JOB, DATA, key }) do
   local ttl = redis.call('PTTL', name)
   if not is_ended(job.state) and ttl >= 0 then
     problem('a time to live on ' .. name .. ' though the job has not ended', redis.call, 'PERSIST', name)
@@ -76,7 +76,7 @@ for n = 1, job.attempts do
   end
   if states[n] == 'running' then must_be_due(due_name('lease', n), now) end
   -- One that is to be looked up has been told when (suspect, take).
-  if states[n] == 'unknown' and redis.call('HGET', ATTEMPTS, n .. '.lookup_at') then
+  if states[n] == 'unknown' and job[n .. '.lookup_at'] then
     must_be_due(due_name('lookup', n), now)
   end
 end

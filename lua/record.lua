@@ -1,12 +1,14 @@
 -- The record: what every verb reads, and the one way it is written.
 --
 -- KEYS of every verb, all in one hash slot (design §3):
---   1 job       hash    the job
---   2 attempts  hash    its attempts, fields <n>.<name>
---   3 events    stream  the trail
---   4 due       zset    what must happen later in this partition, by time
---   5 seq       counter rises with every verb that writes
+--   1 job   hash    the job and, in fields <n>.<name>, its attempts: what is small
+--   2 data  hash    what is large, and the trail in fields e<k>
+--   3 due   zset    what must happen later in this partition, by time
+--   4 seq   counter rises with every verb that writes
 -- The state and owner indexes and the key's own record share the prefix of seq.
+--
+-- The two hashes are apart for the memory of the store: Redis packs a hash tightly
+-- as long as every value has at most 64 bytes, which is four times less.
 --
 -- ARGV of every verb:
 --   1 op         id of this operation, made before the call; found again = answered again
@@ -23,7 +25,7 @@
 -- Redis does not roll back: a verb reads and validates first, collects its
 -- writes in set() and set_attempt(), and writes them all in commit().
 
-local JOB, ATTEMPTS, EVENTS, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local JOB, DATA, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local PREFIX = string.sub(SEQ, 1, -4)
 
@@ -34,7 +36,11 @@ local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 
 local job, states, providers = nil, {}, {}
-local job_writes, job_deletes, attempt_writes, trail = {}, {}, {}, {}
+local job_writes, job_deletes, data_writes, data_deletes = {}, {}, {}, {}
+
+-- LARGE are the fields kept in data, of the job and of its attempts.
+local LARGE = { input = true, params = true, metadata = true, webhook_url = true, key = true, result = true,
+  error_message = true, evidence = true, usage = true, error = true, handle = true }
 
 local function text(number) return string.format('%.0f', number) end
 
@@ -44,79 +50,72 @@ local function given(value)
   return value
 end
 
--- stored is a value as Redis keeps it; numbers are whole.
-local function stored(value)
-  if type(value) == 'number' then return text(value) end
-  return value
+local function write(writes, field, value)
+  if type(value) == 'number' then value = text(value) end -- numbers are whole
+  writes[#writes + 1] = field
+  writes[#writes + 1] = value
 end
 
 local function set(field, value)
+  if LARGE[field] then return write(data_writes, field, value) end
   job[field] = value
-  job_writes[#job_writes + 1] = field
-  job_writes[#job_writes + 1] = stored(value)
+  write(job_writes, field, value)
 end
 
 local function unset(field)
+  if LARGE[field] then
+    data_deletes[#data_deletes + 1] = field
+    return
+  end
   job[field] = nil
   job_deletes[#job_deletes + 1] = field
 end
 
 local function set_attempt(n, field, value)
-  attempt_writes[#attempt_writes + 1] = n .. '.' .. field
-  attempt_writes[#attempt_writes + 1] = stored(value)
+  local name = n .. '.' .. field
+  if LARGE[field] then return write(data_writes, name, value) end
+  job[name] = value
+  write(job_writes, name, value)
 end
 
 local function set_attempt_given(n, field, value)
   if given(value) then set_attempt(n, field, value) end
 end
 
-local JOB_FIELDS = { 'id', 'state', 'version', 'revision', 'fingerprint', 'attempts', 'completed_by', 'owner_hash',
-  'key_hash', 'created', 'provider', 'route', 'start_by', 'expires', 'ops', 'hold', 'epoch', 'webhook_url', 'hooks',
-  'hooks_off' }
-
 -- turn_to makes the verb speak of another job of the same partition from here on.
 local function turn_to(id)
-  JOB, ATTEMPTS, EVENTS = PREFIX .. 'job:' .. id, PREFIX .. 'attempts:' .. id, PREFIX .. 'events:' .. id
+  JOB, DATA = PREFIX .. 'job:' .. id, PREFIX .. 'data:' .. id
   job, states, providers = nil, {}, {}
-  job_writes, job_deletes, attempt_writes, trail = {}, {}, {}, {}
+  job_writes, job_deletes, data_writes, data_deletes = {}, {}, {}, {}
 end
 
--- load_job reads the job's small fields and the state of every attempt; nil
--- when there is no such job (a verb on a job that is not there writes nothing).
+local function load_states()
+  for n = 1, job.attempts do
+    states[n], providers[n] = job[n .. '.state'], job[n .. '.provider']
+  end
+end
+
+-- load_job reads all that is small of the job and its attempts; nil when there is
+-- no such job (a verb on a job that is not there writes nothing).
 local function load_job()
-  local values = redis.call('HMGET', JOB, unpack(JOB_FIELDS))
-  if not values[2] then return nil end
-  job = {}
-  for i, name in ipairs(JOB_FIELDS) do job[name] = values[i] or nil end
+  local fields = redis.call('HGETALL', JOB)
+  if #fields == 0 then return nil end
+  job = { id = string.sub(JOB, #PREFIX + 5) }
+  for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
   job.version, job.revision = tonumber(job.version), tonumber(job.revision)
   job.attempts, job.created = tonumber(job.attempts), tonumber(job.created)
-  local names = {}
-  for n = 1, job.attempts do
-    names[#names + 1] = n .. '.state'
-    names[#names + 1] = n .. '.provider'
-  end
-  local found = redis.call('HMGET', ATTEMPTS, unpack(names))
-  for n = 1, job.attempts do
-    states[n] = found[2 * n - 1] or nil
-    providers[n] = found[2 * n] or nil
-  end
+  load_states()
   return job
 end
 
-local ATTEMPT_FIELDS = { 'fence', 'token', 'lease', 'deadline', 'not_before', 'reason', 'unknown_at',
-  'sent', 'late_sha256', 'handle' }
-
--- load_attempt reads one attempt; nil when there is none with that number.
+-- load_attempt gives one attempt; nil when there is none with that number.
 local function load_attempt(n)
   if not states[n] then return nil end
-  local names = {}
-  for i, name in ipairs(ATTEMPT_FIELDS) do names[i] = n .. '.' .. name end
-  local values = redis.call('HMGET', ATTEMPTS, unpack(names))
-  local a = { number = n, state = states[n], provider = providers[n] }
-  for i, name in ipairs(ATTEMPT_FIELDS) do a[name] = values[i] or nil end
-  a.fence, a.lease, a.deadline = tonumber(a.fence), tonumber(a.lease), tonumber(a.deadline)
-  a.not_before, a.unknown_at = tonumber(a.not_before), tonumber(a.unknown_at)
-  return a
+  local function field(name) return job[n .. '.' .. name] end
+  local function number(name) return tonumber(field(name)) end
+  return { number = n, state = states[n], provider = providers[n], fence = number('fence'), token = field('token'),
+    lease = number('lease'), deadline = number('deadline'), not_before = number('not_before'), reason = field('reason'),
+    unknown_at = number('unknown_at'), sent = field('sent'), late_sha256 = field('late_sha256') }
 end
 
 local function is_open(state) return state == 'starting' or state == 'running' or state == 'unknown' end
@@ -149,42 +148,35 @@ local function move_attempt(n, to)
   end
 end
 
--- event adds a line to the trail, written by commit.
+-- event adds a line to the trail: time, actor, verb, attempt, from, to, reason.
 local function event(verb, n, from, to, reason)
-  local fields = { 'verb', verb, 'actor', ACTOR }
-  local function add(name, value)
-    if given(value) then
-      fields[#fields + 1] = name
-      fields[#fields + 1] = value
-    end
-  end
-  add('attempt', n and text(n))
-  add('from', from)
-  add('to', to)
-  add('reason', reason)
-  trail[#trail + 1] = fields
+  local k = (tonumber(job.events) or 0) + 1
+  set('events', k)
+  write(data_writes, 'e' .. k, table.concat({ text(now), ACTOR, verb, n and text(n) or '', from or '', to or '',
+    reason or '' }, '\t'))
 end
 
 -- remember keeps the answer of this operation, so that the same command sent
--- again is answered again and not done again.
+-- again is answered again and not done again. The latest take the place of the
+-- oldest.
 local function remember(answer, detail)
   if not given(OP) then return end
-  local kept = {}
-  for entry in string.gmatch(job.ops or '', '[^;]+') do kept[#kept + 1] = entry end
-  kept[#kept + 1] = OP .. '=' .. answer .. '=' .. (detail or '')
-  local first = math.max(1, #kept - REMEMBERED + 1)
-  set('ops', table.concat(kept, ';', first))
+  local k = (tonumber(job.ops) or 0) + 1
+  set('ops', k)
+  set('op' .. k % REMEMBERED, OP .. '=' .. answer .. '=' .. (detail or ''))
 end
 
 -- recall finds what this operation was answered before: answer, detail; or nil.
 local function recall()
   if not given(OP) or not job.ops then return nil end
-  for entry in string.gmatch(job.ops, '[^;]+') do
-    local op, answer, detail = string.match(entry, '^([^=]*)=([^=]*)=(.*)$')
+  for k = 0, math.min(tonumber(job.ops), REMEMBERED - 1) do
+    local op, answer, detail = string.match(job['op' .. k] or '', '^([^=]*)=([^=]*)=(.*)$')
     if op == OP then return answer, detail end
   end
   return nil
 end
+
+local seq -- as this verb left it
 
 -- commit writes what was collected, in one place and one order, and tells
 -- those who watch the job. The version is written by raise() alone (I9). books is
@@ -194,9 +186,9 @@ local function commit(books)
   if not books then set('updated', now) end
   redis.call('HSET', JOB, unpack(job_writes))
   if #job_deletes > 0 then redis.call('HDEL', JOB, unpack(job_deletes)) end
-  if #attempt_writes > 0 then redis.call('HSET', ATTEMPTS, unpack(attempt_writes)) end
-  for _, fields in ipairs(trail) do redis.call('XADD', EVENTS, '*', unpack(fields)) end
-  redis.call('INCR', SEQ)
+  if #data_writes > 0 then redis.call('HSET', DATA, unpack(data_writes)) end
+  if #data_deletes > 0 then redis.call('HDEL', DATA, unpack(data_deletes)) end
+  seq = text(redis.call('INCR', SEQ))
   redis.call('PUBLISH', PREFIX .. 'changed:' .. job.id, job.state)
 end
 
@@ -208,11 +200,11 @@ local function reply(answer, detail, opened, ...)
   local provider, wait, owner = '', '', ''
   if given(opened) and states[tonumber(opened)] then
     local n = tonumber(opened)
-    provider, owner = providers[n], job.owner_hash or ''
-    local not_before = tonumber(redis.call('HGET', ATTEMPTS, n .. '.not_before') or '0')
+    provider, owner = providers[n], job.owner_hash
+    local not_before = tonumber(job[n .. '.not_before'] or '0')
     wait = text(math.max(0, not_before - now))
   end
-  local seq = redis.call('GET', SEQ) or '0'
+  seq = seq or redis.call('GET', SEQ) or '0'
   if not job then return { answer, seq, '0', '', '0', detail or '', '', '', '', '', ... } end
   return { answer, seq, text(job.version), job.state, text(job.revision), detail or '', opened or '', provider,
     wait, owner, ... }

@@ -7,7 +7,7 @@
 -- The first to meet a server writes down the seq it began with, so that what others
 -- write meanwhile does not hide from the rest that something was lost.
 --
--- KEYS 1 to 3 are not used here; the jobs are found through the state indexes.
+-- KEYS 1 and 2 are not used here; the jobs are found through the state indexes.
 -- ARGV 5 the highest seq the process was given before; 0: none
 --      6 how far seq jumps, so that this is done once, whoever notices
 --      7 id of the server as it is now
@@ -19,17 +19,17 @@
 local known, jump, server, seen = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7], ARGV[8] == '1'
 local BASE = PREFIX .. 'base'
 
-local seq = tonumber(redis.call('GET', SEQ) or '0')
+local found = tonumber(redis.call('GET', SEQ) or '0')
 local met, base = string.match(redis.call('GET', BASE) or '', '^(%S+) (%d+)$')
 base = tonumber(base)
 if met ~= server then
-  base = seq
+  base = found
   redis.call('SET', BASE, server .. ' ' .. text(base))
 end
-if seen then base = math.min(base, seq) end
+if seen then base = math.min(base, found) end
 if known <= base then return { 'not_lower', text(base) } end
-redis.call('SET', SEQ, text(math.max(seq, known) + jump))
-redis.call('SET', BASE, server .. ' ' .. text(math.max(seq, known) + jump))
+redis.call('SET', SEQ, text(math.max(found, known) + jump))
+redis.call('SET', BASE, server .. ' ' .. text(math.max(found, known) + jump))
 redis.call('INCR', PREFIX .. 'epoch')
 
 local suspected, looked = 0, 0

@@ -2,7 +2,7 @@
 -- submit reserves the key for one exact intent and records the job with its
 -- first attempt (design §2, §3). Guards I1, I7, I8.
 --
--- KEYS 6 key          string `<fingerprint> <job id>`
+-- KEYS 5 key          string `<fingerprint> <job id>`
 -- ARGV 5 fingerprint  6 job id        7 owner       8 owner hash  9 idempotency key
 --     10 key hash    11 route        12 provider   13 input      14 params
 --     15 metadata    16 webhook url  17 start within, ms
@@ -10,14 +10,11 @@
 --     19 trace: the trace context the job was submitted with, for those who look on
 --
 -- Answers created | exists | conflict | gone. detail is the id of the job that
--- holds the key; created and exists carry the record: job fields, attempt fields.
+-- holds the key. created carries the time of it, ms, for the caller knows the rest;
+-- exists the record: the fields of job and data.
 
-local KEY = KEYS[6]
+local KEY = KEYS[5]
 local fingerprint, id = ARGV[5], ARGV[6]
-
-local function with_record(answer)
-  return reply(answer, id, '', redis.call('HGETALL', JOB), redis.call('HGETALL', ATTEMPTS))
-end
 
 -- The reservation: one key, one intent, for ever.
 local reserved = redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX')
@@ -29,7 +26,9 @@ if not reserved then
   id = held_id
   turn_to(id)
   if not load_job() then return reply('gone', id) end
-  return with_record(mine and 'created' or 'exists')
+  -- Of a submission that has not been touched since, its caller knows all.
+  if mine and job.revision == 1 then return reply('created', id, '', text(job.created)) end
+  return reply(mine and 'created' or 'exists', id, '', redis.call('HGETALL', JOB), redis.call('HGETALL', DATA))
 end
 
 job = { id = id, state = 'queued', version = 1, revision = 0, attempts = 1, created = now }
@@ -40,7 +39,6 @@ local function keep_given(field, value)
 end
 
 set('v', SCHEMA)
-set('id', id)
 set('state', 'queued')
 set('version', 1)
 set('attempts', 1)
@@ -56,6 +54,7 @@ set('input', ARGV[13])
 keep_given('params', ARGV[14])
 keep_given('metadata', ARGV[15])
 keep_given('webhook_url', ARGV[16])
+if given(ARGV[16]) then set('hooks', 0) end
 keep_given('trace', ARGV[19])
 if given(ARGV[17]) then
   set('start_by', now + tonumber(ARGV[17]))
@@ -74,4 +73,4 @@ redis.call('ZADD', PREFIX .. 'owner:' .. ARGV[8], text(now), id)
 count_open(1)
 event('submit', 1, '', 'starting')
 commit()
-return with_record('created')
+return reply('created', id, '', text(now))

@@ -29,13 +29,13 @@ local KINDS = {
 
 -- again counts and tells the tries and the wait; nil when the entry is of no use
 -- any more.
-local function again(kind, attempts, n)
-  if kind.state and redis.call('HGET', attempts, n .. '.state') ~= kind.state then return nil end
-  if redis.call('EXISTS', attempts) == 0 then return nil end
-  local tries = redis.call('HINCRBY', attempts, n .. '.' .. kind.counter, 1)
+local function again(kind, job, n)
+  if kind.state and redis.call('HGET', job, n .. '.state') ~= kind.state then return nil end
+  if redis.call('EXISTS', job) == 0 then return nil end
+  local tries = redis.call('HINCRBY', job, n .. '.' .. kind.counter, 1)
   if kind.tries and tries > kind.tries then return nil end
   local wait = math.min(kind.most, kind.first * 2 ^ math.min(tries - 1, 30))
-  if kind.next then redis.call('HSET', attempts, n .. '.' .. kind.next, text(now + wait)) end
+  if kind.next then redis.call('HSET', job, n .. '.' .. kind.next, text(now + wait)) end
   return tries, wait
 end
 
@@ -44,10 +44,10 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIM
   local name, id, last = string.match(member, '^(%w+):([^:]+):(.+)$')
   local tries, wait, provider, owner = 0, TURN, '', ''
   if name and KINDS[name] then
-    local attempts = PREFIX .. 'attempts:' .. id
-    tries, wait = again(KINDS[name], attempts, last)
-    provider = redis.call('HGET', attempts, last .. '.provider') or ''
-    if name == 'wake' then owner = redis.call('HGET', PREFIX .. 'job:' .. id, 'owner_hash') or '' end
+    local job = PREFIX .. 'job:' .. id
+    tries, wait = again(KINDS[name], job, last)
+    provider = redis.call('HGET', job, last .. '.provider') or ''
+    if name == 'wake' then owner = redis.call('HGET', job, 'owner_hash') or '' end
   end
   if name and tries then
     redis.call('ZADD', DUE, text(now + wait), member)

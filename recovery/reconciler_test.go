@@ -55,7 +55,7 @@ func TestLookup(t *testing.T) {
 				w.options.Reconciler.Providers["inkjet"] = p
 				id := w.unknown(jobs.Reminders{Lookup: time.Millisecond})
 				if c.passed {
-					for _, key := range rdb.Keys(w.ctx, "oj:*attempts:"+id).Val() {
+					for _, key := range rdb.Keys(w.ctx, "oj:*job:"+id).Val() {
 						require.NoError(t, rdb.HSet(w.ctx, key, "1.deadline", 1).Err())
 					}
 				}

@@ -21,7 +21,7 @@ type damage struct {
 }
 
 // damaged are the names of what can be damaged.
-type damaged struct{ id, prefix, job, attempts, events, key, ownerHash string }
+type damaged struct{ id, prefix, job, data, key, ownerHash string }
 
 const otherID = "job_01ARZ3NDEKTSV4RRFFQ69G5FAV00" // of no job
 
@@ -57,7 +57,7 @@ var damages = map[string]damage{
 		return rdb.Expire(ctx, d.key, time.Hour).Err()
 	}, "though the job has not ended"},
 	"ended job without one": {jobs.Failed, func(ctx context.Context, rdb *redis.Client, d damaged) error {
-		return rdb.Persist(ctx, d.attempts).Err()
+		return rdb.Persist(ctx, d.data).Err()
 	}, "though the job has ended"},
 	"key freed": {jobs.Running, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.Del(ctx, d.key).Err()
@@ -71,11 +71,8 @@ var damages = map[string]damage{
 	"stray due entry": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.ZAdd(ctx, "oj:{0}:due", redis.Z{Score: 1, Member: "lease:" + otherID + ":1"}).Err()
 	}, "is not there"},
-	"stray attempts": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
-		return rdb.HSet(ctx, "oj:{0}:attempts:"+otherID, "1.state", "starting").Err()
-	}, "its record is not there"},
-	"stray trail": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
-		return rdb.XAdd(ctx, &redis.XAddArgs{Stream: "oj:{0}:events:" + otherID, Values: []string{"verb", "submit"}}).Err()
+	"stray data": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
+		return rdb.HSet(ctx, "oj:{0}:data:"+otherID, "input", "{}").Err()
 	}, "its record is not there"},
 }
 
@@ -137,7 +134,7 @@ func (w *world) seeded(state jobs.State) damaged {
 	owner, err := w.rdb.HGet(w.ctx, keys[0], "owner_hash").Result()
 	require.NoError(w.t, err)
 	return damaged{
-		id: id, prefix: strings.TrimSuffix(keys[0], "job:"+id), job: keys[0], attempts: keys[1], events: keys[2], key: keys[3],
+		id: id, prefix: strings.TrimSuffix(keys[0], "job:"+id), job: keys[0], data: keys[1], key: keys[2],
 		ownerHash: owner,
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"onejob/jobs"
 )
 
-// keysOf are the four keys of a job: record, attempts, trail, idempotency key.
+// keysOf are the three keys of a job: what is small of it, what is large, its
+// idempotency key.
 func (w *world) keysOf(id string) []string {
 	w.t.Helper()
 	found, err := w.rdb.Keys(w.ctx, "oj:{*}:job:"+id).Result()
@@ -23,7 +24,7 @@ func (w *world) keysOf(id string) []string {
 	prefix := strings.TrimSuffix(found[0], "job:"+id)
 	hash, err := w.rdb.HGet(w.ctx, found[0], "key_hash").Result()
 	require.NoError(w.t, err)
-	return []string{found[0], prefix + "attempts:" + id, prefix + "events:" + id, prefix + "key:" + hash}
+	return []string{found[0], prefix + "data:" + id, prefix + "key:" + hash}
 }
 
 // expiries are the moments at which the keys of a job go, -1 where they stay.
@@ -38,7 +39,7 @@ func (w *world) expiries(id string) []time.Duration {
 	return all
 }
 
-var stays = []time.Duration{-1, -1, -1, -1}
+var stays = []time.Duration{-1, -1, -1}
 
 // An ended job's record goes first, then its key; what is left is as before.
 func TestRetention_EverythingGoes(t *testing.T) {
