@@ -20,6 +20,7 @@ import (
 	"onejob/api"
 	"onejob/api/openai"
 	"onejob/auth"
+	"onejob/batch"
 	"onejob/config"
 	"onejob/contracts"
 	"onejob/dashboard"
@@ -149,12 +150,17 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	timeouts := a.cfg.Providers
 	drain := a.cfg.Drain
+	batched, err := batch.New(a.rdb)
+	if err != nil {
+		return err
+	}
 	a.store = jobs.NewStore(a.rdb, jobs.Options{
+		Scripts: batched,
 		KeepJob: a.cfg.Retention.Job, KeepKey: a.cfg.Retention.Key, Lease: a.cfg.Lease,
 		WaitReplicas: a.cfg.Redis.WaitReplicas, Clockwork: a.clockwork,
 	})
 	// Longer than any call: asynq giving a call up would not end it.
-	a.queue = tasks.NewQueue(a.rdb, func(provider string) time.Duration {
+	a.queue = tasks.NewQueue(batched, func(provider string) time.Duration {
 		return timeouts[provider].Deadline + drain + time.Minute
 	}, tasks.WithTracer(a.tracer), a.fairly())
 	a.waker = tasks.NewWaker(a.queue, a.log)

@@ -24,7 +24,7 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 		return nil, &Refusal{Code: CodeNotFound, JobID: id}
 	}
 	keys := partition(p)
-	record, err := lua.Read.Run(ctx, s.rdb, []string{keys.job(id), keys.data(id)}).Slice()
+	record, err := lua.Read.Run(ctx, s.options.Scripts, []string{keys.job(id), keys.data(id)}).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("reading job %s: %w", id, err)
 	}

@@ -30,6 +30,8 @@ type Options struct {
 	WaitReplicas int
 	// Clockwork notices a store that went back in time. Defaults to none.
 	Clockwork *Clockwork
+	// Scripts runs the verbs. Defaults to the client itself.
+	Scripts redis.Scripter
 }
 
 func (o Options) withDefaults() Options {
@@ -54,7 +56,11 @@ type Store struct {
 
 // NewStore returns a Store over rdb, which it does not close.
 func NewStore(rdb redis.UniversalClient, options Options) *Store {
-	return &Store{rdb: rdb, options: options.withDefaults(), watchers: newWatchers(rdb)}
+	options = options.withDefaults()
+	if options.Scripts == nil {
+		options.Scripts = rdb
+	}
+	return &Store{rdb: rdb, options: options, watchers: newWatchers(rdb)}
 }
 
 // Close ends all watches.
@@ -92,7 +98,7 @@ func (s *Store) run(ctx context.Context, v verb) (*answer, error) {
 
 func (s *Store) runOn(ctx context.Context, v verb, keys []string) (*answer, error) {
 	known := s.known(keys[0])
-	raw, err := v.script.Run(ctx, s.rdb, keys, s.argv(v)...).Slice()
+	raw, err := v.script.Run(ctx, s.options.Scripts, keys, s.argv(v)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("running a script on job %s: %w", v.jobID, err)
 	}

@@ -1,0 +1,54 @@
+// Package batch sends scripts that run at the same moment to Redis together: one
+// write and one read for all of them instead of one each.
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Client is a Redis client whose scripts go out in batches. All else is the
+// client's own. It is safe for concurrent use.
+type Client struct {
+	redis.UniversalClient
+	pipe *redis.AutoPipeliner
+}
+
+// pipeliner are the clients that can gather commands.
+type pipeliner interface {
+	AutoPipeline() (*redis.AutoPipeliner, error)
+}
+
+// New returns a Client over rdb, which it does not close; closing rdb ends it.
+func New(rdb redis.UniversalClient) (*Client, error) {
+	able, ok := rdb.(pipeliner)
+	if !ok {
+		return nil, fmt.Errorf("a %T cannot gather commands", rdb)
+	}
+	pipe, err := able.AutoPipeline()
+	if err != nil {
+		return nil, fmt.Errorf("gathering commands: %w", err)
+	}
+	return &Client{UniversalClient: rdb, pipe: pipe}, nil
+}
+
+// EvalSha runs a script by its digest, together with others. It returns when ctx
+// ends, though the script may run all the same: as with a reply that was lost, the
+// caller does not know.
+func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	if ctx.Done() == nil {
+		return c.pipe.EvalSha(ctx, sha, keys, args...)
+	}
+	answered := make(chan *redis.Cmd, 1)
+	go func() { answered <- c.pipe.EvalSha(ctx, sha, keys, args...) }()
+	select {
+	case cmd := <-answered:
+		return cmd
+	case <-ctx.Done():
+		cmd := redis.NewCmd(ctx, "evalsha", sha)
+		cmd.SetErr(ctx.Err())
+		return cmd
+	}
+}
