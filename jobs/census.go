@@ -121,7 +121,7 @@ func (s *Store) countOverdue(ctx context.Context, c *Census, now time.Time, over
 	return ids, nil
 }
 
-// readUnknown reads the attempts of unknown jobs, and not the jobs themselves:
+// readUnknown reads what is small of unknown jobs, and not the rest:
 // inputs may be large.
 func (s *Store) readUnknown(ctx context.Context, c *Census, ids []string) error {
 	if len(ids) == 0 {
@@ -131,7 +131,7 @@ func (s *Store) readUnknown(ctx context.Context, c *Census, ids []string) error 
 	records := make(map[string]*redis.MapStringStringCmd, len(ids))
 	for _, id := range ids {
 		if p, ok := partitionOfID(id); ok {
-			records[id] = pipe.HGetAll(ctx, partition(p).attempts(id))
+			records[id] = pipe.HGetAll(ctx, partition(p).job(id))
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

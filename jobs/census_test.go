@@ -82,7 +82,7 @@ func TestCensus_TheLongestUnknownFirst(t *testing.T) {
 	for i := range many {
 		other := id[:len(id)-4] + fmt.Sprintf("%02d", i) + "05"
 		require.NoError(t, rdb.ZAdd(t.Context(), index+"state:unknown", redis.Z{Score: float64(i), Member: other}).Err())
-		require.NoError(t, rdb.HSet(t.Context(), index+"attempts:"+other,
+		require.NoError(t, rdb.HSet(t.Context(), index+"job:"+other,
 			"1.state", "failed", "1.unknown_at", 1, "2.state", "unknown", "2.unknown_at", 1000-i, "2.provider", "inkjet").Err())
 	}
 	c, err := store.Census(t.Context())
