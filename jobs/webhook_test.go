@@ -55,7 +55,7 @@ func (b *bundle) pass(id string, n int) {
 	b.t.Helper()
 	keys := prefixOf(id)
 	name := "h" + strconv.Itoa(n)
-	require.NoError(b.t, b.rdb.HSet(b.ctx, keys+"attempts:"+id, name+".next", 1, name+".lease", 1).Err())
+	require.NoError(b.t, b.rdb.HSet(b.ctx, keys+"job:"+id, name+".next", 1, name+".lease", 1).Err())
 	require.NoError(b.t, b.rdb.ZAdd(b.ctx, keys+"due", redis.Z{Score: 1, Member: "webhook:" + id + ":" + name}).Err())
 }
 
@@ -382,7 +382,7 @@ func TestWebhook_IsHandedOut(t *testing.T) {
 		// The record expires with a delivery pending.
 		b.pass(job.ID, 1)
 		prefix := prefixOf(job.ID)
-		require.NoError(t, rdb.Del(b.ctx, prefix+"job:"+job.ID, prefix+"attempts:"+job.ID, prefix+"events:"+job.ID).Err())
+		require.NoError(t, rdb.Del(b.ctx, prefix+"job:"+job.ID, prefix+"data:"+job.ID).Err())
 		require.Empty(t, mine())
 		require.Zero(t, b.pending())
 		_, try := b.take(job.ID, 1)
