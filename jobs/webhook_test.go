@@ -425,7 +425,7 @@ func TestWebhook_IDsAreNeverUsedTwice(t *testing.T) {
 	lost := b.get(job.ID).Webhooks[0].ID
 	prefix := prefixOf(job.ID)
 	// Back to before: no delivery was recorded.
-	require.NoError(t, b.rdb.HDel(b.ctx, prefix+"job:"+job.ID, "hooks").Err())
+	require.NoError(t, b.rdb.HSet(b.ctx, prefix+"job:"+job.ID, "hooks", 0).Err())
 	require.Eventually(t, func() bool {
 		now, err := b.Now(b.ctx)
 		return err == nil && now.UnixMilli() > int64(b.get(job.ID).UpdatedAt)
