@@ -51,7 +51,7 @@ func read(t *testing.T) manifests {
 		}
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 			var head struct {
 				APIVersion, Kind string
 				Metadata         struct{ Name, Namespace string }

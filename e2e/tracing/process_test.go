@@ -131,7 +131,7 @@ func run(t *testing.T, command, config string, env ...string) (addr string, end 
 				require.NoError(t, err, said.String())
 			case <-time.After(patience):
 				_ = cmd.Process.Kill()
-				<-ended
+				_ = <-ended
 				require.FailNow(t, "it did not end", said.String())
 			}
 		})
@@ -157,7 +157,7 @@ func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and starts processes")
 	}
-	rdb, provider, to := redistest.Real(t), startPress(t), startCollector(t)
+	rdb, provider, to := redistest.Real(t), startPress(t, inOrder(http.StatusOK, http.StatusOK)), startCollector(t)
 	o := rdb.Options()
 	config := filepath.Join(t.TempDir(), "onejob.yaml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `
@@ -169,7 +169,6 @@ routes: {print: {providers: [press]}}
 `, o.Addr, o.DB, provider.URL, secretHeader), 0o600))
 	api, endAPI := run(t, "api", config, "COLLECTOR="+to.URL)
 	_, endWorker := run(t, "worker", config, "COLLECTOR="+to.URL)
-	go func() { provider.next(t, http.StatusOK) }()
 	submit(t, api, "k", caller)
 	endAPI() // what is not sent by now is sent at the end
 	endWorker()
@@ -191,7 +190,6 @@ routes: {print: {providers: [press]}}
 	}
 
 	away, endAway := run(t, "serve", config, "COLLECTOR=http://127.0.0.1:1")
-	go func() { provider.next(t, http.StatusOK) }()
 	submit(t, away, "k2", "")
 	endAway()
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,22 +15,28 @@ import (
 // patience bounds every wait of these tests.
 const patience = 30 * time.Second
 
-// press is a provider whose answers the test gives. What it is asked for, and in
-// which trace, comes out of calls.
+// press is a provider that answers as it is told. What it was asked for, and in which
+// trace, comes out of calls.
 type press struct {
 	*httptest.Server
 	calls  chan received
 	closed chan struct{}
 }
 
-// received is a create that waits for its answer.
-type received struct {
-	attempt     string
-	traceparent string
-	answer      chan int // the status
+// received is a create that came.
+type received struct{ attempt, traceparent string }
+
+// silent is no answer, ever.
+const silent = 0
+
+// inOrder answers the first create with the first status, and so on.
+func inOrder(statuses ...int) func(received) int {
+	var came atomic.Int64
+	return func(received) int { return statuses[came.Add(1)-1] }
 }
 
-func startPress(t *testing.T) *press {
+// startPress starts a provider; answer gives the status of each create.
+func startPress(t *testing.T, answer func(received) int) *press {
 	t.Helper()
 	p := &press{calls: make(chan received, 10), closed: make(chan struct{})}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,16 +44,19 @@ func startPress(t *testing.T) *press {
 			_, _ = fmt.Fprint(w, `{"status":"succeeded","result":{"sheets":2}}`)
 			return
 		}
-		call := received{r.Header.Get("X-Onejob-Attempt"), strings.Join(r.Header.Values("Traceparent"), ","), make(chan int, 1)}
+		call := received{r.Header.Get("X-Onejob-Attempt"), strings.Join(r.Header.Values("Traceparent"), ",")}
 		p.calls <- call
-		select {
-		case status := <-call.answer:
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
-			_, _ = fmt.Fprint(w, `{"sheets":1,"error":"the answer is confidential"}`)
-		case <-r.Context().Done():
-		case <-p.closed:
+		status := answer(call)
+		if status == silent {
+			select {
+			case <-r.Context().Done():
+			case <-p.closed:
+			}
+			return
 		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = fmt.Fprint(w, `{"sheets":1,"error":"the answer is confidential"}`)
 	}))
 	t.Cleanup(func() {
 		close(p.closed)
@@ -55,14 +65,11 @@ func startPress(t *testing.T) *press {
 	return p
 }
 
-// next waits for the next create and answers it; 0 leaves it without an answer.
-func (p *press) next(t *testing.T, status int) received {
+// next waits for the next create.
+func (p *press) next(t *testing.T) received {
 	t.Helper()
 	select {
 	case call := <-p.calls:
-		if status != 0 {
-			call.answer <- status
-		}
 		return call
 	case <-time.After(patience):
 		require.FailNow(t, "no create arrived")

@@ -41,9 +41,10 @@ type shop struct {
 	api   *app.App
 }
 
-func openShop(t *testing.T) *shop {
+// openShop has a provider that answers creates as answer says.
+func openShop(t *testing.T, answer func(received) int) *shop {
 	t.Helper()
-	s := &shop{t: t, rdb: redistest.Real(t), press: startPress(t), spans: tracetest.NewInMemoryExporter()}
+	s := &shop{t: t, rdb: redistest.Real(t), press: startPress(t, answer), spans: tracetest.NewInMemoryExporter()}
 	s.wrote = sdktrace.NewTracerProvider(sdktrace.WithSyncer(s.spans))
 	return s
 }
@@ -145,7 +146,7 @@ func with(key string, value any) func(tracetest.SpanStub) bool {
 func attribute(span tracetest.SpanStub, key string) string {
 	for _, kv := range span.Attributes {
 		if string(kv.Key) == key {
-			return kv.Value.Emit()
+			return kv.Value.String()
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package tracing_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,19 +27,9 @@ const (
 // next hangs below what failed.
 func TestOneTrace(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, inOrder(http.StatusServiceUnavailable, http.StatusOK))
 	s.open()
-	go func() { s.press.next(t, http.StatusServiceUnavailable) }()
-	var second received
-	answered := make(chan struct{})
-	go func() {
-		defer close(answered)
-		for second.attempt == "" || second.attempt[len(second.attempt)-1] != '2' {
-			second = s.press.next(t, http.StatusOK)
-		}
-	}()
 	id := s.post("k", caller, 20)
-	<-answered
 
 	submit := s.span("POST /v1/jobs")
 	require.Equal(t, callersTrace, submit.SpanContext.TraceID().String())
@@ -73,7 +64,8 @@ func TestOneTrace(t *testing.T) {
 	below(t, attempt, enqueue2)
 	below(t, enqueue2, attempt2)
 	below(t, attempt2, call2)
-	require.Equal(t, traceparent(call2), second.traceparent, "the provider is called within the call's span")
+	require.Equal(t, traceparent(call), s.press.next(t).traceparent, "the provider is called within the call's span")
+	require.Equal(t, traceparent(call2), s.press.next(t).traceparent)
 	require.Equal(t, "succeeded", attribute(attempt2, "onejob.outcome"))
 	require.Equal(t, codes.Unset, attempt2.Status.Code)
 }
@@ -82,7 +74,7 @@ func TestOneTrace(t *testing.T) {
 // a word of the trace; the attempt finds it in its job.
 func TestWokenAgain(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, inOrder(http.StatusOK))
 	s.api = s.start(app.WithAPI())
 	id := s.post("k", "", 0)
 	submit, enqueue := s.span("POST /v1/jobs"), s.span("enqueue")
@@ -90,7 +82,7 @@ func TestWokenAgain(t *testing.T) {
 	require.NoError(t, s.inspector().DeleteTask("press", id+"-a1"))
 
 	s.start(app.WithWorker())
-	got := s.press.next(t, http.StatusOK)
+	got := s.press.next(t)
 	attempt, call := s.span("attempt"), s.span("call")
 	below(t, submit, attempt)
 	below(t, attempt, call)
@@ -101,11 +93,10 @@ func TestWokenAgain(t *testing.T) {
 // the same trace.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, inOrder(silent))
 	s.more = fmt.Sprintf(", lookup_url: %q", s.press.URL+"/status/{attempt}")
 	s.open()
 	s.post("k", caller, 0)
-	s.press.next(t, 0)
 	submit := s.span("POST /v1/jobs")
 	look := s.span("look-up", with("onejob.outcome", "succeeded"))
 	below(t, submit, look)
@@ -119,7 +110,7 @@ func TestUnknown(t *testing.T) {
 // which says so and links to the trace that made the job.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, inOrder())
 	s.api = s.start(app.WithAPI())
 	first := s.post("k", caller, 0)
 	submit := s.span("POST /v1/jobs")
@@ -144,11 +135,9 @@ func TestReplay(t *testing.T) {
 // TestPersonsAttempt: what a person opens is in the person's trace, linked to the job's.
 func TestPersonsAttempt(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, inOrder(http.StatusUnprocessableEntity, http.StatusOK))
 	s.open()
-	go func() { s.press.next(t, http.StatusUnprocessableEntity) }()
 	id := s.post("k", caller, 20)
-	go func() { s.press.next(t, http.StatusOK) }()
 	s.call(http.MethodPost, "/v1/jobs/"+id+"/attempts", "", otherCaller, 0, `{"reason":"paper is back"}`)
 	opened := s.span("POST /v1/jobs/:id/attempts")
 	second := with("onejob.attempt", 2)
@@ -163,12 +152,10 @@ func TestPersonsAttempt(t *testing.T) {
 // TestNotSampled: a caller's decision against a trace is followed, and passed on.
 func TestNotSampled(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, inOrder(http.StatusOK))
 	s.open()
-	s.post("k", "00-"+callersTrace+"-"+callersSpan+"-00", 0)
-	got := s.press.next(t, http.StatusOK)
-	require.Regexp(t, "^00-"+callersTrace+"-[0-9a-f]{16}-00$", got.traceparent)
-	s.post("k", "00-"+callersTrace+"-"+callersSpan+"-00", 10)
+	s.post("k", "00-"+callersTrace+"-"+callersSpan+"-00", 20)
+	require.Regexp(t, "^00-"+callersTrace+"-[0-9a-f]{16}-00$", s.press.next(t).traceparent)
 	require.Empty(t, s.spans.GetSpans())
 }
 
@@ -176,7 +163,12 @@ func TestNotSampled(t *testing.T) {
 // came, also on the next try, and nothing else is made: no headers, no spans.
 func TestOff(t *testing.T) {
 	t.Parallel()
-	s := openShop(t)
+	s := openShop(t, func(r received) int {
+		if strings.HasSuffix(r.attempt, "-a1") {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusOK
+	})
 	s.off = true
 	s.api = s.start(app.WithAPI())
 	id := s.post("k", caller, 0)
@@ -192,25 +184,13 @@ func TestOff(t *testing.T) {
 		require.Empty(t, task.Headers)
 	}
 	s.start(app.WithWorker())
-	tried := map[string]int{}
-	for range 4 {
-		select {
-		case got := <-s.press.calls:
-			status := http.StatusOK
-			if got.attempt == id+"-a1" {
-				status = http.StatusServiceUnavailable
-			}
-			got.answer <- status
-			tried[got.attempt]++
-			want := ""
-			if got.attempt[:len(id)] == id {
-				want = caller
-			}
-			require.Equal(t, want, got.traceparent, got.attempt)
-		case <-time.After(patience):
-			require.FailNow(t, "a create is missing")
-		}
+	got := map[string]string{}
+	for range 6 {
+		call := s.press.next(t)
+		got[call.attempt] = call.traceparent
 	}
-	require.Equal(t, map[string]int{id + "-a1": 1, id + "-a2": 1, plain + "-a1": 1, malformed + "-a1": 1}, tried)
+	require.Equal(t, map[string]string{
+		id + "-a1": caller, id + "-a2": caller, plain + "-a1": "", plain + "-a2": "", malformed + "-a1": "", malformed + "-a2": "",
+	}, got)
 	require.Empty(t, s.spans.GetSpans())
 }
