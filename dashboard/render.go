@@ -137,6 +137,7 @@ var functions = template.FuncMap{
 	"jobOf":   jobOf,
 	"state":   stateBadge,
 	"line":    payload.Line,
+	"words":   timeline.Words,
 	"long":    longTime,
 }
 

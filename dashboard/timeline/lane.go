@@ -126,6 +126,9 @@ func (l *laneOf) theCall(end time.Time) {
 		l.span(Connecting, until)
 	} else {
 		sent := a.SentAt.Go()
+		if sent.Before(l.last) && sent.After(l.last.Add(-clockSlack)) {
+			sent = l.last
+		}
 		l.span(Connecting, sent)
 		l.mark(Sent, sent, "sent")
 		l.answering(until)

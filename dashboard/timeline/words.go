@@ -46,6 +46,11 @@ var reasonWords = map[string]string{
 	"start_expired":        "it was not started in time",
 	"not_sent":             "it was not sent",
 	"circuit_open":         "the provider was left alone",
+	"resolved_failed":      "declared failed by a person",
+	"cancelled":            "cancelled by a person",
+	"job_cancelled":        "the job was cancelled",
+	"job_succeeded":        "another attempt won",
+	"rejected":             "the provider said no",
 	"busy":                 "the provider is busy",
 	"rate_limited":         "the provider's rate limit",
 }
