@@ -9,7 +9,7 @@ import (
 
 // backLink leads from asynqmon to the dashboard. It floats over asynqmon's page, so
 // nothing there moves.
-const backLink = `<a href="` + Root + `" id="onejob-dashboard" style="position:fixed;left:12px;bottom:12px;z-index:1500;` +
+const backLink = `<a href="` + Root + `" id="onejob-dashboard" style="position:fixed;right:16px;top:16px;z-index:1500;` +
 	`padding:6px 12px;border-radius:6px;background:#1f2a44;color:#fff;font:500 13px/1.5 system-ui,sans-serif;text-decoration:none">` +
 	`&larr; onejob dashboard</a>`
 

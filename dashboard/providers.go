@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"onejob/audit"
@@ -145,10 +144,15 @@ func (p *Pages) queue(ctx context.Context, name string) (queueState, error) {
 			return state, err
 		}
 	}
-	info, err := p.inspector.GetQueueInfo(name)
-	if errors.Is(err, asynq.ErrQueueNotFound) {
+	// asynq says of a queue it does not know that it failed, in an error of its own.
+	known, err := p.inspector.Queues()
+	if err != nil {
+		return state, fmt.Errorf("listing the queues: %w", err)
+	}
+	if !slices.Contains(known, name) {
 		return state, nil
 	}
+	info, err := p.inspector.GetQueueInfo(name)
 	if err != nil {
 		return state, fmt.Errorf("looking at queue %s: %w", name, err)
 	}
