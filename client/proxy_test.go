@@ -3,6 +3,7 @@ package client_test
 import (
 	"bytes"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -110,9 +111,7 @@ func (p *proxy) sent(t *testing.T) (n int, key string) {
 
 func send(w http.ResponseWriter, pass func() (*http.Response, []byte)) {
 	response, body := pass()
-	for name, values := range response.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), response.Header)
 	w.WriteHeader(response.StatusCode)
 	_, _ = w.Write(body)
 }
@@ -133,9 +132,7 @@ func refused(http.ResponseWriter, *http.Request, func() (*http.Response, []byte)
 // cut does the work and sends half of the answer.
 func cut(w http.ResponseWriter, _ *http.Request, pass func() (*http.Response, []byte)) {
 	response, body := pass()
-	for name, values := range response.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), response.Header)
 	w.WriteHeader(response.StatusCode)
 	_, _ = w.Write(body[:len(body)/2])
 	_ = http.NewResponseController(w).Flush()

@@ -87,7 +87,8 @@ func TestSubmit_Keys(t *testing.T) {
 			require.ErrorContains(t, err, "idempotency key", key)
 		}
 	}
-	require.NotEqual(t, client.NewKey(), client.NewKey())
+	first, second := client.NewKey(), client.NewKey()
+	require.NotEqual(t, first, second)
 }
 
 // TestSubmit_Refused: a no is not sent again.
@@ -116,7 +117,7 @@ func TestSubmit_Refused(t *testing.T) {
 		require.ErrorAs(t, err, &p, name)
 		require.Equal(t, x.field, p.Field, name)
 		require.NotEmpty(t, p.Hint, name)
-		if x.is == client.ErrConflict {
+		if errors.Is(err, client.ErrConflict) {
 			require.Equal(t, first.ID, p.Job)
 		}
 		posts, _ := b.proxy.sent(t)
@@ -132,7 +133,7 @@ func TestSubmit_OutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, cancel := context.WithCancel(b.ctx)
-	b.proxy.do(func(w http.ResponseWriter, r *http.Request, pass func() (*http.Response, []byte)) {
+	b.proxy.do(func(_ http.ResponseWriter, r *http.Request, pass func() (*http.Response, []byte)) {
 		pass()
 		cancel()
 		<-r.Context().Done()
@@ -173,7 +174,7 @@ func TestSubmit_AfterALostTry(t *testing.T) {
 	b.proxy.do(refused)
 	_, err = c.Submit(b.ctx, client.Request{Route: "fax", Key: "c"})
 	require.ErrorIs(t, err, client.ErrRouteUnknown)
-	require.False(t, errors.As(err, new(*client.UnknownError)), "the server has judged the body")
+	require.NotErrorAs(t, err, new(*client.UnknownError), "the server has judged the body")
 }
 
 // TestSubmit_Unreachable: where nothing was sent, there is no doubt.

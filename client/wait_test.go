@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -146,6 +145,6 @@ func TestWait_WhatIsNotThere(t *testing.T) {
 	for _, id := range []string{"", "../healthz", "job_1/events", "job_1?x"} {
 		_, err = b.direct.Get(b.ctx, id)
 		require.ErrorContains(t, err, "not the id of a job", id)
-		require.False(t, errors.Is(err, client.ErrNotFound))
+		require.NotErrorIs(t, err, client.ErrNotFound)
 	}
 }
