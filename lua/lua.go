@@ -39,6 +39,7 @@ var (
 	ExpireStart = load("expire_start")
 	Patience    = load("patience")
 	Read        = load("read")
+	Recount     = load("recount")
 	HookTake    = load("hook_take")
 	HookDone    = load("hook_done")
 	Redeliver   = load("redeliver")

@@ -46,6 +46,9 @@ func (f *Fsck) Run(ctx context.Context) (Checked, error) {
 	if err := f.Store.Strays(ctx, f.Repair, f.stray); err != nil {
 		return f.checked, err
 	}
+	if err := f.Store.Recount(ctx, f.Repair, f.miscount); err != nil {
+		return f.checked, err
+	}
 	for _, queue := range f.Queues {
 		if err := f.queue(ctx, queue); err != nil {
 			return f.checked, err
@@ -71,6 +74,13 @@ func (f *Fsck) job(ctx context.Context, id string) error {
 	for _, problem := range problems {
 		f.found(Finding{Job: id, Where: "record", What: problem, Repaired: f.Repair && !jobs.Unmendable(problem)})
 	}
+	return nil
+}
+
+// miscount comes after the jobs, whose indexes are right by then where they are mended.
+func (f *Fsck) miscount(m jobs.Miscount) error {
+	what := fmt.Sprintf("%d open jobs of owner %s are counted, there are %d", m.Counted, m.OwnerHash, m.There)
+	f.found(Finding{Where: m.Key, What: what, Repaired: f.Repair})
 	return nil
 }
 

@@ -65,6 +65,9 @@ var damages = map[string]damage{
 	"wrong state": {jobs.Unknown, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.HSet(ctx, d.job, "state", "queued").Err()
 	}, "its attempts say unknown"},
+	"wrong count of open jobs": {jobs.Running, func(ctx context.Context, rdb *redis.Client, d damaged) error {
+		return rdb.HIncrBy(ctx, d.prefix+"open", d.ownerHash, 1).Err()
+	}, "2 open jobs of owner"},
 	"stray in an index": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.ZAdd(ctx, "oj:{0}:state:queued", redis.Z{Score: 1, Member: otherID}).Err()
 	}, "is not there"},
