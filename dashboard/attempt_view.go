@@ -42,7 +42,7 @@ func (p *Pages) attemptView(job *jobs.Job, a *jobs.Attempt) attemptView {
 		EffectWords: effectWords[a.Effect],
 	}
 	if a.Lookup != nil {
-		view.LookupSaid = redact.Text("error", a.Lookup.Said)
+		view.LookupSaid = p.said(a.Lookup.Said)
 	}
 	view.Evidence = redact.Show("evidence", a.Evidence)
 	if view.Evidence.Redacted == 0 && !view.Evidence.NotJSON {

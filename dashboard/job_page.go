@@ -57,6 +57,7 @@ func (p *Pages) jobPage(v *visit) error {
 	}
 	now := time.Now()
 	redact := p.cfg.Jobs.Redact
+	p.hush(job, trail)
 	drawn := timeline.Of(job, trail, now)
 	view := jobView{
 		Job: job, Harmless: p.cfg.Jobs.Routes[job.Route].Harmless, Choices: p.choices(job, now),
@@ -92,6 +93,29 @@ func (p *Pages) trail(ctx context.Context, id string) (lines []jobs.Event, cut b
 		return lines[:trailMost], true, nil
 	}
 	return lines, false, nil
+}
+
+// hush redacts what providers said in answer to look-ups, wherever it is kept.
+func (p *Pages) hush(job *jobs.Job, trail []jobs.Event) {
+	for i := range trail {
+		if trail[i].Verb == "look" {
+			trail[i].Reason = p.said(trail[i].Reason)
+		}
+	}
+	for i := range job.Attempts {
+		if look := job.Attempts[i].Lookup; look != nil {
+			look.Said = p.said(look.Said)
+		}
+	}
+}
+
+// said is what a look-up said, as it may be shown. The word for a provider at work is
+// ours, and says nothing.
+func (p *Pages) said(said string) string {
+	if said == lookRunning {
+		return said
+	}
+	return p.cfg.Jobs.Redact.Text("error", said)
 }
 
 // whyOf says whether a job may be tried again, and why, by what the record says of
