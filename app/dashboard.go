@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -104,11 +105,14 @@ func (a *App) standings(ctx context.Context) ([]dashboard.Certificate, error) {
 func proofs(c *contracts.Certificate) []dashboard.Proof {
 	shown := make([]dashboard.Proof, 0, len(c.Proofs))
 	for _, p := range c.Proofs {
-		proof := dashboard.Proof{Property: string(p.Property), Proven: p.Proven, Evidence: p.Evidence}
-		if reason, exempt := c.Exempt[p.Property]; exempt && !p.Proven {
-			proof.Exempt, proof.Evidence = true, reason
+		if _, exempt := c.Exempt[p.Property]; !exempt || p.Proven {
+			shown = append(shown, dashboard.Proof{Property: string(p.Property), Proven: p.Proven, Evidence: p.Evidence})
 		}
-		shown = append(shown, proof)
+	}
+	for _, property := range slices.Sorted(maps.Keys(c.Exempt)) {
+		if !c.Proven(property) {
+			shown = append(shown, dashboard.Proof{Property: string(property), Exempt: true, Evidence: c.Exempt[property]})
+		}
 	}
 	return shown
 }
