@@ -2,7 +2,7 @@
 -- Outcomes: who may still take the result slot, and what becomes of the rest.
 
 -- entitled is the three guards on one door (§2): the fence, the slot, the
--- attempt's own state. Any one would do; all three are kept.
+-- attempt's own state. The state alone would do (spec/); all three are kept.
 local function entitled(a, fence)
   if a.fence ~= job.version or (fence and fence ~= job.version) then return false end
   if given(job.completed_by) then return false end
