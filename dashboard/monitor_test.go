@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -223,4 +224,61 @@ func TestMonitorWithTheKeysAway(t *testing.T) {
 	b := setup(t, keyring{err: auth.ErrUnavailable})
 	answer := b.send("op", http.MethodGet, "/monitor")
 	b.refused(answer, "store-unavailable")
+}
+
+// With the session's cookie, which a browser sends along by itself, a write must be
+// said to come from our page; asynqmon's own calls are.
+func TestMonitorWithASession(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	require.NoError(t, s.rdb.SAdd(t.Context(), "asynq:queues", "inkjet").Err())
+	const pauseQueue = "/monitor/api/queues/inkjet:pause"
+	for name, tt := range map[string]struct {
+		key     string
+		headers []string
+		good    bool
+	}{
+		"own page":      {s.operator, []string{"Sec-Fetch-Site", "same-origin"}, true},
+		"older browser": {s.operator, []string{"Origin", s.server.URL}, true},
+		"not said":      {s.operator, nil, false},
+		"typed in":      {s.operator, []string{"Sec-Fetch-Site", "none"}, false},
+		"cross-site":    {s.operator, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"}, false},
+		"viewer":        {s.viewer, []string{"Sec-Fetch-Site", "same-origin"}, false},
+	} {
+		s.redis.Del("asynq:{inkjet}:paused")
+		answer := s.signedIn(tt.key).send(http.MethodPost, pauseQueue, nil, tt.headers...)
+		require.Equal(t, tt.good, s.paused(), name)
+		entry := s.trail()[0]
+		if !tt.good {
+			require.Contains(t, answer.body, "forbidden", name)
+			require.Equal(t, "login", entry.Action, name)
+			continue
+		}
+		require.Equal(t, audit.Entry{
+			ID: entry.ID, At: entry.At, Actor: "operator:operator-person", KeyID: s.operatorKey.ID, Role: "operator",
+			Action: "monitor", Target: "POST " + pauseQueue, From: "127.0.0.1", Outcome: audit.Done,
+		}, entry, name)
+	}
+}
+
+func TestMonitorEntersWhatAsynqmonRefuses(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	answer := s.signedIn(s.operator).send(http.MethodDelete, "/monitor/api/queues/nobody", nil, "Sec-Fetch-Site", "same-origin")
+	require.GreaterOrEqual(t, answer.status, 400)
+	require.Contains(t, []audit.Outcome{audit.Refused, audit.Failed}, s.trail()[0].Outcome)
+	require.Contains(t, s.trail()[0].Detail, "asynqmon answered")
+}
+
+func TestMonitorLinksBack(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, key := range []string{s.operator, s.viewer} {
+		b := s.signedIn(key)
+		page := b.get("/monitor")
+		require.Contains(t, page.body, `<a href="/dashboard" id="onejob-dashboard"`)
+		require.True(t, strings.HasSuffix(strings.TrimSpace(page.body), "</html>"))
+		script := regexp.MustCompile(`/monitor/static/js/[^"]+`).FindString(page.body)
+		require.NotContains(t, b.get(script, "Accept", "*/*").body, "onejob-dashboard")
+	}
 }
