@@ -18,7 +18,7 @@ BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSI
 
 .DEFAULT_GOAL := help
 .PHONY: help build dev demo test check cover fuzz spec clean
-.PHONY: needs-go needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
+.PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ dev: needs-go ## Run everything in one process with an embedded Redis
 demo: needs-go ## Play the four fractures in the terminal, in under 30 s
 	go run ./cmd/onejob demo
 
-test: needs-go needs-redis needs-node needs-balancers needs-spin ## Install what the tests need and run them all, with -race (at most 15 minutes)
+test: needs-go needs-redis needs-node needs-balancers needs-spin needs-promtool ## Install what the tests need and run them all, with -race (at most 15 minutes)
 	go vet $(PACKAGES)
 	CGO_ENABLED=1 $(REQUIRED) $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
 
@@ -45,7 +45,7 @@ check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting,
 	go mod verify
 	@for script in .ci/* spec/all spec/search; do bash -n $$script; done
 
-cover: needs-go needs-redis needs-node needs-balancers needs-spin ## Run the tests and say how much of the code they reach
+cover: needs-go needs-redis needs-node needs-balancers needs-spin needs-promtool ## Run the tests and say how much of the code they reach
 	$(REQUIRED) $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out $(PACKAGES)
 	@go tool cover -func=cover.out | tail -n 1
 	@echo "go tool cover -html=cover.out shows it line by line"
@@ -66,10 +66,10 @@ clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules
 
 # With these a test whose tool is missing fails instead of being skipped.
-REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1 ONEJOB_REQUIRE_SPIN=1
+REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1 ONEJOB_REQUIRE_SPIN=1 ONEJOB_REQUIRE_PROMTOOL=1
 
 # What the targets need. Nothing is installed outside this directory but
-# redis-server, haproxy, nginx, spin, luac5.1 and luacheck, from the system's own packages.
+# redis-server, haproxy, nginx, spin, promtool, luac5.1 and luacheck, from the system's own packages.
 
 # timeout is in coreutils; where it is missing, go test's own limit remains.
 LIMITED = $(shell command -v timeout >/dev/null && echo "timeout -k 10s $(TEST_LIMIT)")
@@ -85,6 +85,10 @@ needs-redis:
 needs-balancers:
 	@.ci/packages haproxy haproxy
 	@.ci/packages nginx nginx-light
+
+# Prometheus's own checker, for the alert rules in deploy/.
+needs-promtool:
+	@.ci/packages promtool prometheus
 
 # spin makes a C program of the model in spec/, which does the searching.
 needs-spin:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,7 +48,7 @@ func newTripMetrics(with promauto.Factory) *tripMetrics {
 
 // commandNames are the commands told apart; there are no others worth it.
 var commandNames = map[string]bool{
-	"get": true, "set": true, "del": true, "exists": true, "ping": true, "info": true, "time": true, "wait": true, "hello": true,
+	"get": true, "set": true, "del": true, "exists": true, "ping": true, "info": true, "time": true, "wait": true,
 	"hset": true, "hget": true, "hmget": true, "hgetall": true, "hdel": true, "hincrby": true, "pexpire": true, "expire": true,
 	"zadd": true, "zrem": true, "zcard": true, "zcount": true, "zrange": true, "zrangebyscore": true, "zrevrangebyscore": true,
 	"xadd": true, "xrange": true, "publish": true, "subscribe": true, "evalsha": true, "eval": true, "script": true,
@@ -60,6 +61,9 @@ func (m *tripMetrics) DialHook(next redis.DialHook) redis.DialHook { return next
 // ProcessHook is redis.Hook.
 func (m *tripMetrics) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
+		if greets(cmd) {
+			return next(ctx, cmd)
+		}
 		began := time.Now()
 		err := next(ctx, cmd)
 		m.observe(m.command(cmd), began, err)
@@ -70,6 +74,9 @@ func (m *tripMetrics) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook is redis.Hook.
 func (m *tripMetrics) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if len(cmds) > 0 && greets(cmds[0]) {
+			return next(ctx, cmds)
+		}
 		began := time.Now()
 		err := next(ctx, cmds)
 		for _, cmd := range cmds {
@@ -78,6 +85,17 @@ func (m *tripMetrics) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.
 		m.observe(tripPipeline, began, err)
 		return err
 	}
+}
+
+// greets tells whether a command belongs to the making of a connection. Servers
+// refuse what they do not know of that, which is no trouble, and a connection that
+// cannot be made is seen by whoever wanted it.
+func greets(cmd redis.Cmder) bool {
+	switch cmd.Name() {
+	case "hello", "client", "auth", "readonly":
+		return true
+	}
+	return false
 }
 
 // command counts one and tells its kind.
@@ -102,15 +120,27 @@ func (m *tripMetrics) observe(kind string, began time.Time, err error) {
 	}
 }
 
-// tripError names an error; empty for what is none: nothing there, and a script the
-// server does not know yet, which is sent again whole.
+// troubles are the first words of answers that say Redis is not well, or not as it
+// should be. Others are answers like any: nothing is there, a script has yet to be
+// sent whole, asynq's scripts know no such task.
+var troubles = map[string]bool{
+	"ERR": true, "WRONGTYPE": true, "CROSSSLOT": true, // ours: a mistake
+	"OOM": true, "READONLY": true, "MISCONF": true, "NOREPLICAS": true, "LOADING": true, "BUSY": true,
+	"CLUSTERDOWN": true, "MASTERDOWN": true, "TRYAGAIN": true,
+	"NOAUTH": true, "WRONGPASS": true, "NOPERM": true,
+}
+
+// tripError names an error; empty for what is none.
 func tripError(err error) string {
 	var answered redis.Error
 	var network net.Error
 	switch {
-	case err == nil, errors.Is(err, redis.Nil), redis.HasErrorPrefix(err, "NOSCRIPT"):
+	case err == nil:
 		return ""
 	case errors.As(err, &answered):
+		if code, _, _ := strings.Cut(answered.Error(), " "); !troubles[code] {
+			return ""
+		}
 		return "refused"
 	case errors.Is(err, context.Canceled):
 		return "cancelled"
