@@ -26,6 +26,7 @@ func (a *App) newPages() *dashboard.Pages {
 		Certificates: a.standings,
 		Durability:   string(a.durability),
 		Embedded:     a.embedded,
+		Idle:         a.cfg.Dashboard.Idle,
 		Jobs: dashboard.JobsConfig{
 			CheckResult: a.rules.checkResult, PolicyFor: a.policy, Routes: a.shownRoutes(), Store: a.store, Waker: a.waker,
 		},
@@ -37,6 +38,8 @@ func (a *App) newPages() *dashboard.Pages {
 		Providers:  a.shownProviders(),
 		Redis:      a.rdb,
 		Secure:     strings.HasPrefix(a.cfg.Server.PublicURL, "https://"),
+		Session:    a.cfg.Dashboard.Session,
+		Version:    a.version,
 		Watch:      a.store,
 	})
 }

@@ -34,6 +34,7 @@ func (c checker) config(cfg *Config) {
 	c.duration("server.door_wait", cfg.Server.DoorWait)
 	c.retention(cfg.Retention)
 	c.webhooks(cfg.Webhooks)
+	c.dashboard(cfg.Dashboard)
 	c.tracing(cfg.Tracing)
 	c.duration("certificates.lifetime", cfg.Certificates.Lifetime)
 	if cfg.Certificates.Reverify != 0 {

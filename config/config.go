@@ -20,6 +20,9 @@ type Config struct {
 	// Retention is how long ended jobs and their keys are kept. Key retention.
 	Retention Retention
 
+	// Dashboard is about the operators' pages. Key dashboard.
+	Dashboard Dashboard
+
 	// Limits are what each owner may ask for. Key limits. Defaults to none.
 	Limits Limits
 

@@ -72,6 +72,7 @@ func (c *Config) setDefaults(written func(path string) bool) {
 	}
 	c.Certificates.Lifetime = cmp.Or(c.Certificates.Lifetime, defaultCertificateLifetime)
 	c.Certificates.Runs = cmp.Or(c.Certificates.Runs, 1)
+	c.Dashboard.setDefaults()
 	c.Webhooks.setDefaults()
 	c.Drain = cmp.Or(c.Drain, c.longestDeadline())
 }

@@ -17,6 +17,7 @@ func (r reader) config(n *yaml.Node, c *Config) {
 		"certificates": r.certificates(&c.Certificates),
 		"retention":    r.retention(&c.Retention),
 		"webhooks":     r.webhooks(&c.Webhooks),
+		"dashboard":    r.dashboard(&c.Dashboard),
 		"tracing":      r.tracing(&c.Tracing),
 		"limits":       r.limits(&c.Limits),
 		"drain":        r.duration(&c.Drain),

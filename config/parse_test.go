@@ -31,7 +31,8 @@ func TestEveryKey(t *testing.T) {
 			OwnerLimits: OwnerLimits{RequestsPerSecond: 50, Burst: 80, OpenJobs: 10000},
 			Owners:      map[string]OwnerLimits{"acme": {RequestsPerSecond: 500, OpenJobs: 100000, Share: 2}},
 		},
-		Tracing: Tracing{Endpoint: "http://collector:4318", Sample: &quarter, ServiceName: "print-shop"},
+		Dashboard: Dashboard{Session: 4 * time.Hour, Idle: 20 * time.Minute},
+		Tracing:   Tracing{Endpoint: "http://collector:4318", Sample: &quarter, ServiceName: "print-shop"},
 		Webhooks: Webhooks{
 			Concurrency: 4, Timeout: 20 * time.Second, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, AllowHTTP: true,
 		},
@@ -110,6 +111,7 @@ routes:
 		Server:       Server{Addr: "127.0.0.1:8080", DoorWait: 10 * time.Minute},
 		Retention:    Retention{Job: 72 * time.Hour, Key: 720 * time.Hour},
 		Certificates: Certificates{Lifetime: 168 * time.Hour, Runs: 1},
+		Dashboard:    Dashboard{Session: 8 * time.Hour, Idle: time.Hour},
 		Webhooks:     Webhooks{Concurrency: 10, Timeout: 15 * time.Second}, Drain: 10 * time.Minute, Lease: 15 * time.Second, Beat: 5 * time.Second,
 		Providers: map[string]Provider{"s": s, "h": h, "o": o, "mine": mine},
 		Routes: map[string]Route{"r": {

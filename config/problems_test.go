@@ -25,9 +25,9 @@ func TestOneMistake(t *testing.T) {
 	t.Parallel()
 	const duration = "; want a duration with a unit, such as 400ms, 10s or 72h"
 	tests := map[string]struct{ more, want string }{
-		"unknown key":            {`verbose: true`, `verbose: unknown key; allowed: beat, certificates, drain, lease, limits, providers, redis, retention, routes, server, tracing, webhooks`},
-		"misspelt key":           {`retension: {}`, `retension: unknown key; did you mean retention? allowed: beat, certificates, drain, lease, limits, providers, redis, retention, routes, server, tracing, webhooks`},
-		"key in capitals":        {`Drain: 1s`, `Drain: unknown key; did you mean drain? allowed: beat, certificates, drain, lease, limits, providers, redis, retention, routes, server, tracing, webhooks`},
+		"unknown key":            {`verbose: true`, `verbose: unknown key; allowed: beat, certificates, dashboard, drain, lease, limits, providers, redis, retention, routes, server, tracing, webhooks`},
+		"misspelt key":           {`retension: {}`, `retension: unknown key; did you mean retention? allowed: beat, certificates, dashboard, drain, lease, limits, providers, redis, retention, routes, server, tracing, webhooks`},
+		"key in capitals":        {`Drain: 1s`, `Drain: unknown key; did you mean drain? allowed: beat, certificates, dashboard, drain, lease, limits, providers, redis, retention, routes, server, tracing, webhooks`},
 		"section is a list":      {`redis: []`, `redis: is a list; want a mapping`},
 		"section is text":        {`redis: x`, `redis: is text; want a mapping`},
 		"section is empty":       {`redis:`, `redis: is empty; want a mapping`},
