@@ -27,6 +27,9 @@ type Config struct {
 	// refusing all.
 	CheckWebhook func(ctx context.Context, owner, address string) error
 
+	// Limits tell how much an owner may ask for. Defaults to everything.
+	Limits Limits
+
 	// PolicyFor is the plan of a route, for a decision that says then: continue;
 	// nil for a route it does not know. Defaults to knowing none.
 	PolicyFor jobs.PolicyFunc
@@ -65,6 +68,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PolicyFor == nil {
 		c.PolicyFor = jobs.PolicyByRoute(func(string) *jobs.Policy { return nil })
+	}
+	if c.Limits == nil {
+		c.Limits = unlimited{}
 	}
 	if c.CheckWebhook == nil {
 		c.CheckWebhook = noWebhooks

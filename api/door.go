@@ -45,7 +45,12 @@ func (s *Server) intend(ctx context.Context, i Intent, request *submitRequest) (
 	if p := s.checkWebhook(ctx, i.Who.Owner, request); p != nil {
 		return s.knownOr(ctx, i, request, p)
 	}
+	made, err := s.limitJobs(ctx, i)
+	if err != nil {
+		return jobs.Submitted{}, err
+	}
 	submitted, err := s.record(ctx, i, request)
+	made(submitted, err)
 	if err == nil {
 		err = faults.Point(faults.Submitted)
 	}

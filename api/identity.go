@@ -38,6 +38,9 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, may func(auth.Ide
 		return auth.Identity{}, err
 	}
 	callIn(r.Context()).owner = who.Owner
+	if err := s.limitRequest(w, r, who); err != nil {
+		return auth.Identity{}, err
+	}
 	if !may(who) {
 		return auth.Identity{}, newProblem(&problemForbidden, "A key of role %s cannot make this call.", who.Role)
 	}

@@ -11,6 +11,7 @@ import (
 // refusals are *jobs.Refusal.
 type Store interface {
 	Submit(ctx context.Context, s jobs.Submission) (jobs.Submitted, error)
+	KeyHeld(ctx context.Context, owner, key string) (bool, error)
 	Get(ctx context.Context, id string) (*jobs.Job, error)
 	List(ctx context.Context, q jobs.Query) (jobs.Page, error)
 	Events(ctx context.Context, jobID, after string, limit int) ([]jobs.Event, error)

@@ -272,7 +272,7 @@ func (a *App) onLoopback() bool {
 func (a *App) serve() {
 	cfg := api.Config{
 		Log: a.log, PolicyFor: a.policy, CheckResult: a.rules.checkResult, CheckWebhook: a.checkWebhook, Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
-		OpenMetrics: a.onLoopback(),
+		OpenMetrics: a.onLoopback(), Limits: a.limits(),
 		Tracer:      a.tracer,
 	}
 	if a.serveAPI {
