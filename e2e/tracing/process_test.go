@@ -131,8 +131,7 @@ func run(t *testing.T, command, config string, env ...string) (addr string, end 
 				require.NoError(t, err, said.String())
 			case <-time.After(patience):
 				_ = cmd.Process.Kill()
-				_ = <-ended
-				require.FailNow(t, "it did not end", said.String())
+				require.FailNow(t, "it did not end", "%v: %s", <-ended, said.String())
 			}
 		})
 	}
