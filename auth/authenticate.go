@@ -44,18 +44,19 @@ func (k *Keys) Recall(ctx context.Context, sum string) (Identity, error) {
 		return identity, nil
 	}
 	now := k.now()
-	key, known, ok := k.cache.get(sum, now)
+	name, check := split(sum)
+	key, known, ok := k.cache.get(name, now)
 	if !ok {
 		var err error
-		if key, known, err = k.fetch(ctx, sum); err != nil {
+		if key, known, err = k.fetch(ctx, name); err != nil {
 			return Identity{}, err
 		}
 		// Counted from before the question was sent, so that the answer is never
 		// older than CacheTTL.
-		k.cache.put(sum, key, known, now)
+		k.cache.put(name, key, known, now)
 	}
 	switch {
-	case !known:
+	case !known, !matches(key.check, check):
 		return Identity{}, fmt.Errorf("%w: the API key is unknown or was revoked", ErrUnauthorized)
 	case key.Expired(k.now()):
 		return Identity{}, fmt.Errorf("%w: the API key has expired", ErrUnauthorized)
@@ -64,15 +65,15 @@ func (k *Keys) Recall(ctx context.Context, sum string) (Identity, error) {
 }
 
 // fetch asks Redis. A damaged record is a key nobody has.
-func (k *Keys) fetch(ctx context.Context, sum string) (key Key, known bool, err error) {
-	fields, err := k.client.HGetAll(ctx, recordPrefix+sum).Result()
+func (k *Keys) fetch(ctx context.Context, name string) (key Key, known bool, err error) {
+	fields, err := k.client.HGetAll(ctx, recordPrefix+name).Result()
 	if err != nil {
 		return Key{}, false, unavailable("looking up an API key", err)
 	}
 	if len(fields) == 0 {
 		return Key{}, false, nil
 	}
-	if key, err = parseKey(fields); err != nil {
+	if key, err = parseKey(name, fields); err != nil {
 		return Key{}, false, nil //nolint:nilerr // fails closed; List shows it
 	}
 	return key, true, nil

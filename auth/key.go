@@ -14,6 +14,8 @@ type Key struct {
 	Label   string    // for people; may be empty
 	Created time.Time // UTC, milliseconds
 	Expires time.Time // UTC, milliseconds; zero: never
+
+	name, check string // of the secret's digest, see split
 }
 
 // Expired tells whether the key has stopped working at that time.
@@ -22,7 +24,7 @@ func (k Key) Expired(at time.Time) bool { return !k.Expires.IsZero() && !at.Befo
 // Identity is who a request with this key comes from.
 func (k Key) Identity() Identity { return Identity{Owner: k.Owner, Role: k.Role, KeyID: k.ID} }
 
-// fields are those of the hash oj:apikey:<digest>; times are milliseconds since
+// fields are those of the hash oj:apikey:<name>; times are milliseconds since
 // the Unix epoch, an expires of 0 means never.
 func (k Key) fields() map[string]any {
 	return map[string]any{
@@ -32,13 +34,14 @@ func (k Key) fields() map[string]any {
 		"label":   k.Label,
 		"created": millis(k.Created),
 		"expires": millis(k.Expires),
+		"check":   k.check,
 	}
 }
 
 // parseKey reads what fields wrote. A record that is damaged is an error: it
 // opens nothing.
-func parseKey(fields map[string]string) (Key, error) {
-	k := Key{ID: fields["id"], Owner: fields["owner"], Label: fields["label"]}
+func parseKey(name string, fields map[string]string) (Key, error) {
+	k := Key{name: name, check: fields["check"], ID: fields["id"], Owner: fields["owner"], Label: fields["label"]}
 	var err error
 	if k.Role, err = ParseRole(fields["role"]); err != nil {
 		return Key{}, fmt.Errorf("reading API key %q: %w", k.ID, err)

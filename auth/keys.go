@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	recordPrefix = "oj:apikey:" // and the digest: hash, one key
-	indexKey     = "oj:apikeys" // hash: id → digest, for List and Revoke
+	recordPrefix = "oj:apikey:" // and the name, half of the digest: hash, one key
+	indexKey     = "oj:apikeys" // hash: id → name, for List, Revoke and Rotate
 )
 
 // Keys is the store of API keys. It is safe for concurrent use, and does not
@@ -26,7 +26,7 @@ const (
 // which List leaves out and Revoke removes.
 type Keys struct {
 	client redis.UniversalClient
-	fixed  map[string]Identity // by digest
+	fixed  map[string]Identity // by digest; public, so found by it
 	cache  *cache
 	now    func() time.Time
 }
@@ -64,10 +64,11 @@ func (k *Keys) Create(ctx context.Context, owner string, role Role, label string
 		return "", Key{}, fmt.Errorf("the key would expire at %s, which is past", key.Expires.Format(time.RFC3339))
 	}
 	secret := newSecret()
-	if err := k.client.HSet(ctx, indexKey, key.ID, digest(secret)).Err(); err != nil {
+	key.name, key.check = split(digest(secret))
+	if err := k.client.HSet(ctx, indexKey, key.ID, key.name).Err(); err != nil {
 		return "", Key{}, unavailable("creating an API key", err)
 	}
-	if err := k.client.HSet(ctx, recordPrefix+digest(secret), key.fields()).Err(); err != nil {
+	if err := k.client.HSet(ctx, recordPrefix+key.name, key.fields()).Err(); err != nil {
 		return "", Key{}, unavailable("creating an API key", err)
 	}
 	return secret, key, nil
@@ -82,8 +83,8 @@ func (k *Keys) List(ctx context.Context) ([]Key, error) {
 	}
 	records := make(map[string]*redis.MapStringStringCmd, len(index))
 	_, err = k.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for id, sum := range index {
-			records[id] = p.HGetAll(ctx, recordPrefix+sum)
+		for id, name := range index {
+			records[id] = p.HGetAll(ctx, recordPrefix+name)
 		}
 		return nil
 	})
@@ -96,7 +97,7 @@ func (k *Keys) List(ctx context.Context) ([]Key, error) {
 		if len(fields) == 0 {
 			continue
 		}
-		key, err := parseKey(fields)
+		key, err := parseKey(index[id], fields)
 		if err != nil {
 			key = Key{Owner: fields["owner"], Label: fields["label"]}
 		}
@@ -112,17 +113,17 @@ func (k *Keys) List(ctx context.Context) ([]Key, error) {
 // Revoke ends a key: at once in this process, within CacheTTL in others. It is
 // ErrNotFound when there is none with that id; revoking again is safe.
 func (k *Keys) Revoke(ctx context.Context, id string) error {
-	sum, err := k.client.HGet(ctx, indexKey, id).Result()
+	name, err := k.client.HGet(ctx, indexKey, id).Result()
 	if errors.Is(err, redis.Nil) {
 		return fmt.Errorf("revoking %s: %w", id, ErrNotFound)
 	}
 	if err != nil {
 		return unavailable("revoking an API key", err)
 	}
-	if err := k.client.Del(ctx, recordPrefix+sum).Err(); err != nil {
+	if err := k.client.Del(ctx, recordPrefix+name).Err(); err != nil {
 		return unavailable("revoking an API key", err)
 	}
-	k.cache.put(sum, Key{}, false, k.now())
+	k.cache.put(name, Key{}, false, k.now())
 	if err := k.client.HDel(ctx, indexKey, id).Err(); err != nil {
 		return unavailable("revoking an API key", err)
 	}

@@ -18,7 +18,7 @@ func TestCreateThenAuthenticate(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Key{
 			ID: key.ID, Owner: "acme", Role: Viewer, Label: "billing",
-			Created: start, Expires: start.Add(time.Hour),
+			Created: start, Expires: start.Add(time.Hour), name: key.name, check: key.check,
 		}, key)
 
 		identity, err := b.other().Authenticate(ctx, secret)
@@ -40,16 +40,17 @@ func TestOnlyTheDigestIsStored(t *testing.T) {
 
 		names, err := b.client.Keys(ctx, "*").Result()
 		require.NoError(t, err)
-		require.ElementsMatch(t, []string{"oj:apikeys", "oj:apikey:" + digest(secret)}, names)
-		record, err := b.client.HGetAll(ctx, "oj:apikey:"+digest(secret)).Result()
+		name, check := split(digest(secret))
+		require.ElementsMatch(t, []string{"oj:apikeys", "oj:apikey:" + name}, names)
+		record, err := b.client.HGetAll(ctx, "oj:apikey:"+name).Result()
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{
 			"id": key.ID, "owner": "acme", "role": "submit", "label": "",
-			"created": "1772366400000", "expires": "0",
+			"created": "1772366400000", "expires": "0", "check": check,
 		}, record)
 		index, err := b.client.HGetAll(ctx, "oj:apikeys").Result()
 		require.NoError(t, err)
-		require.Equal(t, map[string]string{key.ID: digest(secret)}, index)
+		require.Equal(t, map[string]string{key.ID: name}, index)
 	})
 }
 
@@ -214,6 +215,8 @@ func TestDamagedRecordOpensNothing(t *testing.T) {
 		"owner":   {"owner": ""},
 		"created": {"created": "yesterday"},
 		"expires": {"expires": ""},
+		"check":   {"check": strings.Repeat("0", 32)},
+		"uncheck": {"check": ""},
 	}
 	for field, damage := range damages {
 		t.Run(field, func(t *testing.T) {
@@ -221,7 +224,7 @@ func TestDamagedRecordOpensNothing(t *testing.T) {
 			b := setup(t, newClient(t, "tcp", miniredis.RunT(t).Addr()))
 			secret, key, err := b.Create(t.Context(), "acme", Operator, "", time.Time{})
 			require.NoError(t, err)
-			require.NoError(t, b.client.HSet(t.Context(), recordPrefix+digest(secret), damage).Err())
+			require.NoError(t, b.client.HSet(t.Context(), recordPrefix+digest(secret)[:digestLength/2], damage).Err())
 
 			_, err = b.Authenticate(t.Context(), secret)
 			require.ErrorIs(t, err, ErrUnauthorized)

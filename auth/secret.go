@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"hash/crc32"
 	"math/big"
@@ -53,11 +54,27 @@ func base62(n *big.Int, digits int) string {
 	return string(out)
 }
 
-// digest is what is stored and compared of a secret. Comparing digests by a
-// lookup takes a time that depends on the digest, not on the secret: who
-// measures it learns digits of a SHA-256, and cannot choose secrets to steer
-// them towards the digest of somebody else's key.
+// digest is what is known of a secret.
 func digest(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
+}
+
+// digestLength is that of a digest, in hexadecimal digits.
+const digestLength = 2 * sha256.Size
+
+// split cuts a digest in two: the name a record is found by, and the check it holds,
+// 128 bits each. Looking up a name takes a time that may tell of names, which open
+// nothing; the check is compared in a time that tells nothing (matches). Nobody could
+// steer a SHA-256 by what he measured anyway; this way it does not have to be argued.
+func split(sum string) (name, check string) {
+	if len(sum) != digestLength {
+		return "", ""
+	}
+	return sum[:digestLength/2], sum[digestLength/2:]
+}
+
+// matches compares two checks in constant time.
+func matches(a, b string) bool {
+	return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
