@@ -37,7 +37,7 @@ func (a *App) newWebhooks() *handlers.Webhooks {
 	return handlers.NewWebhooks(handlers.WebhookOptions{
 		Store: a.store, Secrets: a.secrets(), Sender: webhooks.NewSender(a.addresses(), a.cfg.Webhooks.Timeout),
 		Hosts: webhooks.NewHosts(a.cfg.Webhooks.Concurrency / hostShare), Slowdowns: webhooks.Slowdowns{Redis: a.rdb},
-		Log: a.log, Observe: a.metrics.webhooks.tried,
+		Log: a.log, Observe: a.metrics.webhooks.tried, Tracer: a.tracer,
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"onejob/jobs"
 	"onejob/tasks"
+	"onejob/tracing"
 	"onejob/webhooks"
 )
 
@@ -25,6 +26,8 @@ type WebhookOptions struct {
 	Hosts     *webhooks.Hosts
 	Slowdowns webhooks.Slowdowns
 	Log       *slog.Logger
+	// Tracer makes a span of every try. Its zero value makes none.
+	Tracer tracing.Tracer
 	// Observe is told of every try: its event, and delivered, pending (it is tried
 	// again), exhausted or disabled. Defaults to telling nobody.
 	Observe func(event, outcome string)
@@ -113,7 +116,7 @@ func (w *Webhooks) deliver(ctx context.Context, of tasks.Webhook) error {
 	if err != nil || try == 0 {
 		return err
 	}
-	outcome := w.send(ctx, job, delivery)
+	outcome := w.sendTraced(ctx, job, delivery, try)
 	return w.report(ctx, job, delivery, host, try, token, outcome)
 }
 

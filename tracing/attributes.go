@@ -15,6 +15,8 @@ const (
 	SpanCall    = "call"    // the one create at the provider
 	SpanLookup  = "look-up" // an unknown attempt is asked for
 	SpanCancel  = "cancel"  // the provider is asked to stop
+
+	SpanDelivery = "delivery" // a try to tell a job's webhook
 )
 
 // Names of events on spans.

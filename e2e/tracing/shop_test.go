@@ -38,7 +38,9 @@ type shop struct {
 	wrote *sdktrace.TracerProvider
 	off   bool   // no spans are made
 	more  string // keys of the provider
-	api   *app.App
+
+	sections string // of the configuration
+	api      *app.App
 }
 
 // openShop has a provider that answers creates as answer says.
@@ -62,7 +64,8 @@ providers:
   press: {type: http, url: %q, timeout: 1s, deadline: 4s, headers: {Authorization: %s}%s}
 routes:
   print: {providers: [press], tries: 3, backoff: {initial: 10ms, max: 10ms}}
-`, o.Addr, o.DB, s.press.URL, secretHeader, s.more), nil, config.WithAddr("127.0.0.1:0"))
+%s
+`, o.Addr, o.DB, s.press.URL, secretHeader, s.more, s.sections), nil, config.WithAddr("127.0.0.1:0"))
 	require.NoError(s.t, err)
 	options = append(options, app.WithDevKeys())
 	if !s.off {
