@@ -14,8 +14,8 @@ import (
 )
 
 func newKeys() *cobra.Command {
-	c := &cobra.Command{Use: "keys", Short: "Make, list and revoke API keys"}
-	c.AddCommand(newKeysCreate(), newKeysList(), newKeysRevoke())
+	c := &cobra.Command{Use: "keys", Short: "Make, list, rotate and revoke API keys; webhook secrets"}
+	c.AddCommand(newKeysCreate(), newKeysList(), newKeysRotate(), newKeysRevoke(), newKeysWebhookSecret())
 	return c
 }
 
@@ -34,6 +34,7 @@ func newKeysCreate() *cobra.Command {
 	var s settings
 	var owner, role, label string
 	var expires time.Duration
+	var asJSON bool
 	c := &cobra.Command{
 		Use: "create --owner OWNER", Short: "Make a key; it is shown once and stored hashed", Args: noArgs,
 	}
@@ -42,9 +43,16 @@ func newKeysCreate() *cobra.Command {
 	c.Flags().StringVar(&role, "role", string(auth.Submit), "submit, viewer or operator")
 	c.Flags().StringVar(&label, "label", "", "what it is for, to tell it from others")
 	c.Flags().DurationVar(&expires, "expires", 0, "how long it is good for; 0 for ever")
+	c.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if owner == "" {
 			return usageError{fmt.Errorf("--owner is missing: whom does the key belong to?")}
+		}
+		if _, err := auth.ParseRole(role); err != nil {
+			return usageError{fmt.Errorf("--role: %w", err)}
+		}
+		if expires < 0 {
+			return usageError{fmt.Errorf("--expires %s is past; want how long it is good for, such as 720h", expires)}
 		}
 		var until time.Time
 		if expires > 0 {
@@ -55,8 +63,10 @@ func newKeysCreate() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("making a key: %w", err)
 			}
-			_, _ = fmt.Fprintln(c.OutOrStdout(), secret)
-			_, _ = fmt.Fprintf(c.ErrOrStderr(), "%s: owner %s, role %s. It is shown this once.\n", key.ID, key.Owner, key.Role)
+			if asJSON {
+				return json.NewEncoder(c.OutOrStdout()).Encode(madeKey{shownKeyOf(key), secret})
+			}
+			sayMade(c, secret, key)
 			return nil
 		})
 	}
@@ -76,16 +86,20 @@ func newKeysList() *cobra.Command {
 				return fmt.Errorf("listing keys: %w", err)
 			}
 			if asJSON {
-				return json.NewEncoder(c.OutOrStdout()).Encode(all)
+				shown := make([]shownKey, len(all))
+				for i, k := range all {
+					shown[i] = shownKeyOf(k)
+				}
+				return json.NewEncoder(c.OutOrStdout()).Encode(shown)
 			}
 			table := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-			_, _ = fmt.Fprintln(table, "ID\tOWNER\tROLE\tLABEL\tCREATED\tEXPIRES")
+			_, _ = fmt.Fprintln(table, "ID\tOWNER\tROLE\tSTATE\tLABEL\tCREATED\tEXPIRES")
 			for _, k := range all {
 				expires := "never"
 				if !k.Expires.IsZero() {
 					expires = k.Expires.Format(time.RFC3339)
 				}
-				_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Owner, k.Role, k.Label, k.Created.Format(time.RFC3339), expires)
+				_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Owner, k.Role, shownKeyOf(k).State, k.Label, k.Created.Format(time.RFC3339), expires)
 			}
 			return table.Flush()
 		})
@@ -96,12 +110,7 @@ func newKeysList() *cobra.Command {
 func newKeysRevoke() *cobra.Command {
 	var s settings
 	c := &cobra.Command{Use: "revoke ID", Short: "Revoke a key; within 5 s it opens nothing any more"}
-	c.Args = func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usageError{fmt.Errorf("want one key id, as in onejob keys list")}
-		}
-		return nil
-	}
+	c.Args = oneKey
 	s.register(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return s.withKeys(c.Context(), func(ctx context.Context, keys *auth.Keys) error {
