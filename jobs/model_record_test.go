@@ -21,6 +21,7 @@ type record struct {
 	updated  int64
 	ended    int64
 	winner   int
+	hooks    []delivery // hooks[h-1] is delivery h
 	attempts []*attempt // attempts[n-1] is attempt n
 	ops      []remembered
 	rest     map[string]string // fields no rule reads
@@ -36,6 +37,12 @@ type attempt struct {
 	token                                string
 	lease, deadline, unknownAt, finished int64
 	rest                                 map[string]string
+}
+
+// delivery is an event the job's webhook is to be told of.
+type delivery struct {
+	event string
+	at    int64
 }
 
 // remembered is an operation and the answer it was given.
@@ -99,6 +106,12 @@ func (r *record) image() image {
 	for i, a := range r.attempts {
 		a.render(i+1, im.attempts)
 	}
+	if r.rest["webhook_url"] != "" {
+		im.job["hooks"] = strconv.Itoa(len(r.hooks))
+	}
+	for i, d := range r.hooks {
+		d.render(i+1, im.attempts)
+	}
 	im.states = map[string]int64{r.state: r.created}
 	im.owner = r.created
 	im.open = 1
@@ -129,6 +142,15 @@ func (a *attempt) render(n int, into map[string]string) {
 		if value != 0 {
 			put(name, itoa(value))
 		}
+	}
+}
+
+// render writes a delivery nobody has tried yet.
+func (d delivery) render(h int, into map[string]string) {
+	for name, value := range map[string]string{
+		"event": d.event, "at": itoa(d.at), "next": itoa(d.at), "state": "pending", "tries": "0", "wakes": "0",
+	} {
+		into[fmt.Sprintf("h%d.%s", h, name)] = value
 	}
 }
 

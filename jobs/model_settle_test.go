@@ -52,6 +52,10 @@ func (r *record) become(to string, now int64) {
 			a.rest["reason"] = "job_" + to
 		}
 	}
+	if r.rest["webhook_url"] != "" && (isEnded(to) || to == "unknown") {
+		r.hooks = append(r.hooks, delivery{"job." + to, now})
+		r.due[fmt.Sprintf("webhook:%s:h%d", r.id, len(r.hooks))] = now
+	}
 	if to == "failed" {
 		r.due[fmt.Sprintf("ticket:%s:%d", r.id, r.version)] = now
 	}

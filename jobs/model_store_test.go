@@ -37,6 +37,7 @@ type scripts struct {
 	keepJob         int64
 	keepKey         int64
 	startWithin     int64
+	hook            string // webhook_url; empty: none
 }
 
 const ownerHash = "0123456789abcdef"
@@ -82,7 +83,7 @@ func (s *scripts) args(c command) []any {
 		if !c.sameJob {
 			id = jobs.NewID("dev", "k")
 		}
-		return []any{c.fingerprint, id, "dev", ownerHash, "k", "k", "print", "inkjet", `{"page":1}`, "", "", "", some(s.startWithin), 5000}
+		return []any{c.fingerprint, id, "dev", ownerHash, "k", "k", "print", "inkjet", `{"page":1}`, "", "", s.hook, some(s.startWithin), 5000}
 	case "claim":
 		return []any{c.attempt, c.token, c.deadline, c.lease, c.provider}
 	case "beat":

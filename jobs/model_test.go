@@ -57,6 +57,7 @@ func begin(ctx context.Context, t *rapid.T, rdb *redis.Client) *game {
 	keep := int64(rapid.SampledFrom([]int{10, 1000}).Draw(t, "hours a key is kept"))
 	g := &game{scripts: newScripts(ctx, rdb, 100*hour, keep*hour)}
 	g.scripts.startWithin = rapid.SampledFrom([]int64{0, hour}).Draw(t, "start within")
+	g.scripts.hook = rapid.SampledFrom([]string{"", "https://receiver.example/hook"}).Draw(t, "webhook")
 	g.last = command{verb: "submit", op: "", actor: "dev", fingerprint: "v1:a", sameJob: true}
 	reply, err := g.scripts.send(g.last)
 	require.NoError(t, err)
@@ -72,6 +73,9 @@ func begin(ctx context.Context, t *rapid.T, rdb *redis.Client) *game {
 		},
 		attempts: []*attempt{{state: "starting", provider: "inkjet", created: at, notBefore: at, rest: map[string]string{}}},
 		actor:    "dev",
+	}
+	if hook := g.scripts.hook; hook != "" {
+		g.model.rest["webhook_url"] = hook
 	}
 	if within := g.scripts.startWithin; within > 0 {
 		g.model.rest["start_by"] = itoa(at + within)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"onejob/app"
+	"onejob/webhooks"
 )
 
 func newDev() *cobra.Command {
@@ -36,7 +37,7 @@ func (s *settings) dev(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	opts := []app.Option{app.WithAPI(), app.WithWorker(), app.WithDevKeys(), app.WithLog(log)}
+	opts := []app.Option{app.WithAPI(), app.WithWorker(), app.WithDevKeys(), app.WithLog(log), app.WithVersion(versionText())}
 	if s.redis == "" {
 		opts = append(opts, app.WithEmbeddedRedis())
 	}
@@ -56,6 +57,7 @@ func banner(w io.Writer, addr string, embedded, demo bool) {
 		say("\n  EMBEDDED REDIS: memory is all it has. Everything is gone when this stops.")
 	}
 	say("\n  keys      dev-key (owner dev), other-key (owner other), dev-operator-key (operator)")
+	say("  webhooks  to this machine, signed with %s for owner dev", webhooks.DevSecrets()["dev"])
 	say("  queues    http://%s/monitor   any user name, password dev-operator-key", addr)
 	if demo {
 		say("\nPrint a page. Send it twice: it is printed once.\n")

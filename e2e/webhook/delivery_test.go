@@ -117,12 +117,12 @@ func (s *shop) until(id string, good func(jobs.Webhook) bool) jobs.Webhook {
 func (s *shop) hurry(id string) {
 	s.t.Helper()
 	// A job's keys end in its id, and carry its partition.
-	keys, err := s.rdb.Keys(s.ctx, "oj:{*}:attempts:"+id).Result()
+	keys, err := s.rdb.Keys(s.ctx, "oj:{*}:job:"+id).Result()
 	require.NoError(s.t, err)
 	require.Len(s.t, keys, 1)
 	require.NoError(s.t, s.rdb.HSet(s.ctx, keys[0], "h1.next", 1).Err())
-	due := keys[0][:strings.Index(keys[0], "}")] + "}:due"
-	require.NoError(s.t, s.rdb.ZAddXX(s.ctx, due, redis.Z{Score: 1, Member: "webhook:" + id + ":h1"}).Err())
+	partition, _, _ := strings.Cut(keys[0], "job:")
+	require.NoError(s.t, s.rdb.ZAddXX(s.ctx, partition+"due", redis.Z{Score: 1, Member: "webhook:" + id + ":h1"}).Err())
 }
 
 // The receiver fails five times: every try has the same webhook-id and, for a job
