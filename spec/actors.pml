@@ -153,7 +153,13 @@ end:
 /* --- what happens around an attempt ------------------------------------------ */
 
 /* HEARD: whatever is reported once more of this attempt changes nothing. */
-#define HEARD(n) (winner == n || (late[n] && !OPEN(n)))
+#define HEARD(n) ((winner == n && result == ANSWERED) || (late[n] && !OPEN(n)))
+
+#ifndef NO_LAPSE_GUARD
+#define LAPSED(n) (lapsed[n])
+#else
+#define LAPSED(n) true
+#endif
 
 proctype Around(byte n) {
 end:
@@ -161,10 +167,8 @@ end:
   /* Time passes. */
   :: d_step { CALLED(n) && !lapsed[n] -> lapsed[n] = true; printf("lapse %d\n", n) }
   /* The sweeper. */
-#ifndef NO_LAPSE_GUARD
-  :: d_step { DOUBTABLE(n) && lapsed[n] -> suspect(n, 0) }
-#else
-  :: d_step { DOUBTABLE(n) -> suspect(n, 0) }
+#ifndef NO_SWEEP
+  :: d_step { DOUBTABLE(n) && LAPSED(n) -> suspect(n, 0) }
 #endif
 #ifdef START_BY
   :: d_step { attempt[n] == starting && start_by == 2 -> expire_start(n) }
