@@ -29,7 +29,6 @@ local JOB, DATA, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local PREFIX = string.sub(SEQ, 1, -4)
 
-local SCHEMA = '1'
 local REMEMBERED = 16 -- operations whose answers a job keeps
 
 local clock = redis.call('TIME')

@@ -1,6 +1,9 @@
--- include: settle
 -- submit reserves the key for one exact intent and records the job with its
 -- first attempt (design §2, §3). Guards I1, I7, I8.
+--
+-- KEYS and ARGV 1 to 4, and the answer, are those of record.lua, which is not
+-- included: what is new needs none of the books that changing a record needs, and
+-- this is the script that runs most.
 --
 -- KEYS 5 key          string `<fingerprint> <job id>`
 -- ARGV 5 fingerprint  6 job id        7 owner       8 owner hash  9 idempotency key
@@ -11,66 +14,66 @@
 --
 -- Answers created | exists | conflict | gone. detail is the id of the job that
 -- holds the key. created carries the time of it, ms, for the caller knows the rest;
--- exists the record: the fields of job and data.
+-- exists the record, as read.lua gives it; version, state and revision are there.
 
-local KEY = KEYS[5]
-local fingerprint, id = ARGV[5], ARGV[6]
+local JOB, DATA, DUE, SEQ, KEY = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local PREFIX = string.sub(SEQ, 1, -4)
+local fingerprint, id, provider = ARGV[5], ARGV[6], ARGV[12]
+
+local function answer(word, job_id, ...)
+  return { word, redis.call('GET', SEQ) or '0', '0', '', '0', job_id, '', '', '', '', ... }
+end
 
 -- The reservation: one key, one intent, for ever.
-local reserved = redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX')
-
-if not reserved then
+if not redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX') then
   local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
-  if held_fingerprint ~= fingerprint then return reply('conflict', held_id) end
-  local mine = held_id == id -- this very command, sent again after its reply was lost
-  id = held_id
-  turn_to(id)
-  if not load_job() then return reply('gone', id) end
-  -- Of a submission that has not been touched since, its caller knows all.
-  if mine and job.revision == 1 then return reply('created', id, '', text(job.created)) end
-  return reply(mine and 'created' or 'exists', id, '', redis.call('HGETALL', JOB), redis.call('HGETALL', DATA))
+  if held_fingerprint ~= fingerprint then return answer('conflict', held_id) end
+  JOB, DATA = PREFIX .. 'job:' .. held_id, PREFIX .. 'data:' .. held_id
+  local known = redis.call('HMGET', JOB, 'revision', 'created')
+  if not known[1] then return answer('gone', held_id) end
+  -- Its own id: this very command, sent again after its reply was lost. Of a job that
+  -- has not been touched since, its caller knows all but the time.
+  local mine = held_id == id
+  if mine and known[1] == '1' then return { 'created', redis.call('GET', SEQ), '1', 'queued', '1', id, '', '', '', '', known[2] } end
+  return answer(mine and 'created' or 'exists', held_id, redis.call('HGETALL', JOB), redis.call('HGETALL', DATA))
 end
 
-job = { id = id, state = 'queued', version = 1, revision = 0, attempts = 1, created = now }
-states[1], providers[1] = 'starting', ARGV[12]
+local clock = redis.call('TIME')
+local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+local function text(number) return string.format('%.0f', number) end
+local at = text(now)
 
-local function keep_given(field, value)
-  if given(value) then set(field, value) end
+local small = { 'v', '1', 'state', 'queued', 'version', '1', 'revision', '1', 'attempts', '1', 'events', '1',
+  'created', at, 'updated', at, 'owner', ARGV[7], 'owner_hash', ARGV[8], 'key_hash', ARGV[10],
+  'fingerprint', fingerprint, 'route', ARGV[11], 'provider', provider,
+  '1.state', 'starting', '1.provider', provider, '1.created', at, '1.not_before', at }
+local large = { 'key', ARGV[9], 'input', ARGV[13], 'e1', at .. '\t' .. ARGV[2] .. '\tsubmit\t1\t\tstarting\t' }
+
+local function keep_given(fields, name, value)
+  if value and value ~= '' then
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
+  end
 end
 
-set('v', SCHEMA)
-set('state', 'queued')
-set('version', 1)
-set('attempts', 1)
-set('created', now)
-set('owner', ARGV[7])
-set('owner_hash', ARGV[8])
-set('key', ARGV[9])
-set('key_hash', ARGV[10])
-set('fingerprint', fingerprint)
-set('route', ARGV[11])
-set('provider', ARGV[12])
-set('input', ARGV[13])
-keep_given('params', ARGV[14])
-keep_given('metadata', ARGV[15])
-keep_given('webhook_url', ARGV[16])
-if given(ARGV[16]) then set('hooks', 0) end
-keep_given('trace', ARGV[19])
-if given(ARGV[17]) then
-  set('start_by', now + tonumber(ARGV[17]))
-  remind('start', 1, now + tonumber(ARGV[17]) + 1)
+keep_given(large, 'params', ARGV[14])
+keep_given(large, 'metadata', ARGV[15])
+keep_given(large, 'webhook_url', ARGV[16])
+if ARGV[16] ~= '' then keep_given(small, 'hooks', '0') end -- see announce in hook.lua
+keep_given(small, 'trace', ARGV[19])
+keep_given(small, 'epoch', redis.call('GET', PREFIX .. 'epoch'))
+if ARGV[17] ~= '' then
+  local start_by = now + tonumber(ARGV[17])
+  keep_given(small, 'start_by', text(start_by))
+  redis.call('ZADD', DUE, text(start_by + 1), 'start:' .. id .. ':1')
 end
-keep_given('epoch', redis.call('GET', PREFIX .. 'epoch'))
 
-set_attempt(1, 'state', 'starting')
-set_attempt(1, 'provider', ARGV[12])
-set_attempt(1, 'created', now)
-set_attempt(1, 'not_before', now)
-
-remind('wake', 1, now + tonumber(ARGV[18]))
-redis.call('ZADD', PREFIX .. 'state:queued', text(now), id)
-redis.call('ZADD', PREFIX .. 'owner:' .. ARGV[8], text(now), id)
-count_open(1)
-event('submit', 1, '', 'starting')
-commit()
-return reply('created', id, '', text(now))
+redis.call('HSET', JOB, unpack(small))
+redis.call('HSET', DATA, unpack(large))
+redis.call('ZADD', DUE, text(now + tonumber(ARGV[18])), 'wake:' .. id .. ':1')
+redis.call('ZADD', PREFIX .. 'state:queued', at, id)
+redis.call('ZADD', PREFIX .. 'owner:' .. ARGV[8], at, id)
+redis.call('HINCRBY', PREFIX .. 'open', ARGV[8], 1)
+local seq = text(redis.call('INCR', SEQ))
+redis.call('PUBLISH', PREFIX .. 'changed:' .. id, 'queued')
+return { 'created', seq, '1', 'queued', '1', id, '', '', '', '', at }
