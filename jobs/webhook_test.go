@@ -260,7 +260,7 @@ func TestWebhook_Gone(t *testing.T) {
 		b.tried(jobs.WebhookTried{JobID: job.ID, Number: 1, Token: token, Gone: true, Status: 410})
 		_, err := b.Open(b.ctx, jobs.OpenRequest{Decision: jobs.Decision{JobID: job.ID, Actor: "dev"}})
 		require.NoError(t, err)
-		b.finalize(b.claim(job.ID, 2), `{}`)
+		b.fail(b.claim(job.ID, 2), 1)
 		for _, w := range b.get(job.ID).Webhooks {
 			require.Equal(t, jobs.WebhookDisabled, w.State, w.Event)
 		}
@@ -271,6 +271,10 @@ func TestWebhook_Gone(t *testing.T) {
 		require.NoError(t, err, "a person may know that it is back")
 		_, try := b.take(job.ID, 3)
 		require.Equal(t, 1, try)
+		_, err = b.Open(b.ctx, jobs.OpenRequest{Decision: jobs.Decision{JobID: job.ID, Actor: "dev"}})
+		require.NoError(t, err)
+		b.finalize(b.claim(job.ID, 3), `{}`)
+		require.Equal(t, jobs.WebhookPending, b.get(job.ID).Webhooks[3].State, "and it is told of what comes")
 	})
 }
 

@@ -59,7 +59,11 @@ func NewSender(addresses Addresses, timeout time.Duration) *Sender {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	dialer := &net.Dialer{Timeout: min(connectTime, timeout), Control: addresses.control()}
+	return newSender(addresses, timeout, &net.Dialer{Timeout: min(connectTime, timeout)})
+}
+
+func newSender(addresses Addresses, timeout time.Duration, dialer *net.Dialer) *Sender {
+	dialer.Control = addresses.control()
 	return &Sender{
 		addresses: addresses, timeout: timeout, now: time.Now,
 		client: &http.Client{

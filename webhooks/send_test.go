@@ -3,14 +3,17 @@ package webhooks
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 const testSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -149,6 +152,68 @@ func TestSend_RefusesPrivateAddresses(t *testing.T) {
 		require.NotContains(t, o.Error, "127.0.0.1", "what a name stands for inside is not told")
 	}
 	require.Empty(t, reached)
+}
+
+// A name leads where its address leads, whatever it was when the job was submitted:
+// the address that is dialled is judged.
+func TestSend_JudgesWhatANameStandsFor(t *testing.T) {
+	t.Parallel()
+	reached := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached <- struct{}{} }))
+	t.Cleanup(server.Close)
+	names := nameServer(t, [4]byte{127, 0, 0, 1})
+	url := strings.Replace(server.URL, "127.0.0.1", "rebinding.example", 1)
+	for _, c := range []struct {
+		allowed Addresses
+		want    string
+	}{
+		{Addresses{AllowHTTP: true}, errPrivate.Error()},
+		{Addresses{AllowHTTP: true, Allow: Loopback()}, ""},
+	} {
+		sender := newSender(c.allowed, 5*time.Second, &net.Dialer{Resolver: names})
+		t.Cleanup(sender.Close)
+		o := sender.Send(testContext(t), Message{ID: "m", URL: url, Secrets: []string{testSecret}})
+		require.Equal(t, c.want, o.Error)
+		require.Equal(t, c.want == "", len(reached) == 1)
+	}
+}
+
+// nameServer answers every question for an IPv4 address with the same one.
+func nameServer(t *testing.T, address [4]byte) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	t.Cleanup(func() {
+		_ = conn.Close()
+		serving.Wait()
+	})
+	serving.Go(func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: address},
+				}}
+			}
+			if packed, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(packed, from)
+			}
+		}
+	})
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var dialer net.Dialer
+		return dialer.DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
 }
 
 // A receiver that does not answer, or never ends its answer, holds nobody longer
