@@ -26,7 +26,6 @@ const window = 10
 type shop struct {
 	*desk
 	provider string
-	shares   map[string]int
 
 	mu      sync.Mutex
 	owners  map[string]string // by job
@@ -183,6 +182,29 @@ func TestFair_Shares(t *testing.T) {
 		require.InDelta(t, 100, counted["double"], window)
 		require.InDelta(t, 50, counted["one"], window)
 		require.InDelta(t, 50, counted["two"], window)
+	})
+}
+
+// TestFair_NobodyIsOwedThePast: an owner who comes late shares from then on; he does not
+// first get all the turns that were served before him.
+func TestFair_NobodyIsOwedThePast(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		s := openShop(t, rdb, nil)
+		s.submit("acme", 400)
+		stop := s.work(1, 0)
+		s.untilStarted(150)
+		stop()
+		s.submit("late", 100)
+		from := s.count()
+		stop = s.work(1, 0)
+		defer stop()
+		counted := map[string]int{}
+		for _, owner := range s.untilStarted(from + window + 80)[from+window : from+window+80] {
+			counted[owner]++
+		}
+		require.InDelta(t, 40, counted["acme"], window)
+		require.InDelta(t, 40, counted["late"], window)
 	})
 }
 
