@@ -38,6 +38,11 @@ func (s *Server) Mount(prefix string, m Mounted) {
 	s.mounts[prefix] = m
 }
 
+// MountFront serves m at / alone, where the API has nothing. Mount before serving.
+func (s *Server) MountFront(m Mounted) {
+	s.echo.GET("/", func(c echo.Context) error { return m.Serve(c.Response(), c.Request()) })
+}
+
 // mountedAt is what serves path; nil where the API itself does.
 func (s *Server) mountedAt(path string) Mounted {
 	for prefix, m := range s.mounts {

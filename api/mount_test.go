@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,4 +107,15 @@ func TestMountedProblems(t *testing.T) {
 	require.Equal(t, "2", b.get("", "/page/away").header.Get("Retry-After"))
 	require.Equal(t, "method-not-allowed", b.send("", "PURGE", "/page/x", "").header.Get("X-Test-Problem"))
 	b.get("", "/pages").problem(http.StatusNotFound, "not-found")
+}
+
+func TestMountFront(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.api.MountFront(page{})
+	w := httptest.NewRecorder()
+	b.api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, "GET /", w.Body.String())
+	b.get("", "/elsewhere").problem(http.StatusNotFound, "not-found")
+	b.post("", "/", "{}").problem(http.StatusMethodNotAllowed, "method-not-allowed")
 }

@@ -49,6 +49,7 @@ func (a *App) mountPages() {
 	a.pages = a.newPages()
 	a.api.Mount(dashboard.Root, a.pages)
 	a.api.Mount(dashboard.MonitorRoot, a.pages.Monitor())
+	a.api.MountFront(dashboard.Front{})
 }
 
 func (a *App) shownRoutes() map[string]dashboard.JobRoute {

@@ -12,14 +12,14 @@ import (
 
 // Query selects entries, newest first.
 type Query struct {
-	Actor   string  // part of the actor's name or the key's id, in any case; empty: anybody
-	Action  string  // exactly; empty: any
-	Target  string  // part of the target, in any case; empty: any
+	Actor  string // part of the actor's name or the key's id, in any case; empty: anybody
+	Action string // exactly; empty: any
+	Target string // part of the target, in any case; empty: any
 	// TargetIs is the whole target; empty: any.
 	TargetIs string
-	Outcome Outcome // empty: any
-	Limit   int     // at most; defaults to 50
-	After   string  // Page.Next of the page before
+	Outcome  Outcome // empty: any
+	Limit    int     // at most; defaults to 50
+	After    string  // Page.Next of the page before
 }
 
 // Page is a part of the book.
@@ -28,7 +28,7 @@ type Page struct {
 	Next    string // cursor of the next page; empty on the last
 }
 
-// ErrBadCursor: After is none of Page.Next.
+// ErrBadCursor is answered for an After that is none of Page.Next.
 var ErrBadCursor = errors.New("the cursor is not one the audit log has given")
 
 var cursors = regexp.MustCompile(`^[0-9]{1,19}-[0-9]{1,19}$`)

@@ -36,14 +36,14 @@ func (c cookie) read(r *http.Request, secure bool) string {
 // set gives the cookie a value until a time. It is Lax, not Strict: a link in an
 // alert opens the page for who is signed in. Writes do not rest on it (see admit).
 func (c cookie) set(w http.ResponseWriter, secure bool, value string, until time.Time) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure wherever the browser talks https
 		Name: c.name(secure), Value: value, Path: "/", Expires: until.UTC(), MaxAge: int(time.Until(until).Seconds()),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }
 
 func (c cookie) clear(w http.ResponseWriter, secure bool) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // as set makes it
 		Name: c.name(secure), Path: "/", MaxAge: -1, Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
 }

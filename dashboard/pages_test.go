@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -192,11 +193,11 @@ func TestVendoredFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, len(files))
 	for _, row := range rows {
-		content, err := os.ReadFile(filepath.Join("static/vendor", row[1]))
+		content, err := os.ReadFile("static/vendor/" + row[1])
 		require.NoError(t, err)
 		sum := sha256.Sum256(content)
 		require.Equal(t, row[3], hex.EncodeToString(sum[:]), row[1])
-		require.FileExists(t, filepath.Join("static/vendor", row[2]))
+		require.FileExists(t, "static/vendor/"+row[2])
 	}
 }
 
@@ -286,7 +287,8 @@ func TestTheHealthOfAProvider(t *testing.T) {
 				s.process(worker(string(rune('a'+i)), p))
 			}
 			page := s.signedIn(s.operator).get("/dashboard/providers").body
-			card := page[strings.Index(page, `id="provider-inkjet-name"`):]
+			_, card, found := strings.Cut(page, `id="provider-inkjet-name"`)
+			require.True(t, found)
 			badge := regexp.MustCompile(`<span class="badge [a-z]+">([^<]+)</span>`).FindStringSubmatch(card)
 			require.Equal(t, tt.want, badge[1])
 		})
@@ -364,4 +366,23 @@ func TestAnErrorIsNotShown(t *testing.T) {
 	answer := s.signedIn(s.operator).get("/dashboard/providers")
 	require.Equal(t, http.StatusServiceUnavailable, answer.status)
 	require.NotContains(t, answer.body, "secret words")
+}
+
+func TestTheFrontLeadsToThePages(t *testing.T) {
+	t.Parallel()
+	for accept, want := range map[string]int{"text/html,*/*": http.StatusSeeOther, "*/*": 0, "": 0} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		err := dashboard.Front{}.Serve(w, r)
+		if want == 0 {
+			var refusal *dashboard.Refusal
+			require.ErrorAs(t, err, &refusal)
+			require.Equal(t, "not-found", refusal.ProblemName())
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, want, w.Code)
+		require.Equal(t, "/dashboard", w.Header().Get("Location"))
+	}
 }

@@ -35,7 +35,7 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		return refuse("request-invalid", "This address is an event stream; ask with Accept: text/event-stream.")
 	}
-	if _, err := p.watching(r); err != nil {
+	if err := p.watching(r); err != nil {
 		if errors.Is(err, errNoSession) {
 			return noSession(w)
 		}
@@ -58,11 +58,13 @@ func (p *Pages) stream(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// watching is session for a stream, which never keeps one from ending.
-func (p *Pages) watching(r *http.Request) (*session, error) {
+// watching looks whether a stream's session goes on, which the stream never keeps
+// from ending.
+func (p *Pages) watching(r *http.Request) error {
 	ctx, cancel := reading(r.Context())
 	defer cancel()
-	return p.sessions.find(ctx, cookieSession.read(r, p.secure(r)), false)
+	_, err := p.sessions.find(ctx, cookieSession.read(r, p.secure(r)), false)
+	return err
 }
 
 func (p *Pages) follow(w http.ResponseWriter, r *http.Request, changed <-chan struct{}) {
@@ -88,7 +90,7 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request, changed <-chan st
 			pause.Reset(changedEvery)
 		case <-beat.C:
 			event = "beat"
-			if _, err := p.watching(r); errors.Is(err, errNoSession) {
+			if err := p.watching(r); errors.Is(err, errNoSession) {
 				_ = send(w, "event: ended\ndata: session\n\n")
 				return
 			}

@@ -58,7 +58,7 @@ func banner(w io.Writer, addr string, embedded, demo bool) {
 	}
 	say("\n  keys      dev-key (owner dev), other-key (owner other), dev-operator-key (operator)")
 	say("  webhooks  to this machine, signed with %s for owner dev", webhooks.DevSecrets()["dev"])
-	say("  queues    http://%s/monitor   any user name, password dev-operator-key", addr)
+	say("  look      http://%s/dashboard   sign in with dev-operator-key; the queues are at /monitor", addr)
 	if demo {
 		say("\nPrint a page. Send it twice: it is printed once.\n")
 		say("  curl -s http://%s/v1/jobs -H 'Authorization: Bearer dev-key' \\", addr)
