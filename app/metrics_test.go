@@ -41,7 +41,7 @@ type series struct {
 	labels     []string
 }
 
-var description = regexp.MustCompile(`^Desc\{fqName: "([^"]+)", help: "(.*)", constLabels: \{\}, variableLabels: \{([^}]*)\}\}$`)
+var description = regexp.MustCompile(`^Desc\{fqName: "([^"]+)", help: "(.*?)"(?:, unit: "[^"]*")?, constLabels: \{\}, variableLabels: \{([^}]*)\}\}$`)
 
 // described are the metrics of a process that does everything.
 func described(t *testing.T) map[string]series {

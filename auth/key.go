@@ -14,6 +14,8 @@ type Key struct {
 	Label   string    // for people; may be empty
 	Created time.Time // UTC, milliseconds
 	Expires time.Time // UTC, milliseconds; zero: never
+	// Successor is the id of the key that Rotate made in place of this one.
+	Successor string
 
 	name, check string // of the secret's digest, see split
 }
@@ -41,7 +43,7 @@ func (k Key) fields() map[string]any {
 // parseKey reads what fields wrote. A record that is damaged is an error: it
 // opens nothing.
 func parseKey(name string, fields map[string]string) (Key, error) {
-	k := Key{name: name, check: fields["check"], ID: fields["id"], Owner: fields["owner"], Label: fields["label"]}
+	k := Key{name: name, check: fields["check"], ID: fields["id"], Owner: fields["owner"], Label: fields["label"], Successor: fields["successor"]}
 	var err error
 	if k.Role, err = ParseRole(fields["role"]); err != nil {
 		return Key{}, fmt.Errorf("reading API key %q: %w", k.ID, err)

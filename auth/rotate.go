@@ -13,7 +13,7 @@ import (
 // must not come back as half a record.
 var shorten = redis.NewScript(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'expires', ARGV[1])
+redis.call('HSET', KEYS[1], 'expires', ARGV[1], 'successor', ARGV[2])
 return 1`)
 
 // Rotated is a key in place of another.
@@ -28,7 +28,8 @@ type Rotated struct {
 // the secret is exchanged. lifetime is the new key's; 0: as long as the old one was
 // given, counted from now. A crash in between leaves two keys that work, never none.
 //
-// Errors: ErrNotFound; ErrUnavailable; that the old key has expired already.
+// Errors: ErrNotFound; ErrUnavailable; that the old key has expired already, or was
+// rotated before, when its end is no longer the one it was given.
 func (k *Keys) Rotate(ctx context.Context, id string, overlap, lifetime time.Duration) (Rotated, error) {
 	old, err := k.byID(ctx, id)
 	if err != nil {
@@ -37,6 +38,9 @@ func (k *Keys) Rotate(ctx context.Context, id string, overlap, lifetime time.Dur
 	now := k.now().UTC()
 	if old.Expired(now) {
 		return Rotated{}, fmt.Errorf("%s has expired at %s; make a new key instead", id, old.Expires.Format(time.RFC3339))
+	}
+	if old.Successor != "" {
+		return Rotated{}, fmt.Errorf("%s was rotated before; rotate %s, which is in its place", id, old.Successor)
 	}
 	if lifetime == 0 && !old.Expires.IsZero() {
 		lifetime = old.Expires.Sub(old.Created)
@@ -52,7 +56,8 @@ func (k *Keys) Rotate(ctx context.Context, id string, overlap, lifetime time.Dur
 	if ends := now.Add(overlap).Truncate(time.Millisecond); old.Expires.IsZero() || ends.Before(old.Expires) {
 		r.Old.Expires = ends
 	}
-	there, err := shorten.Run(ctx, k.client, []string{recordPrefix + old.name}, millis(r.Old.Expires)).Int()
+	r.Old.Successor = r.New.ID
+	there, err := shorten.Run(ctx, k.client, []string{recordPrefix + old.name}, millis(r.Old.Expires), r.New.ID).Int()
 	if err != nil {
 		// The new key works and its secret must not be lost.
 		return r, unavailable("ending the old API key", err)

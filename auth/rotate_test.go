@@ -32,6 +32,8 @@ func TestRotate(t *testing.T) {
 		}
 		works(true, secret)
 		works(true, r.Secret)
+		_, err = b.Rotate(ctx, old.ID, time.Hour, 0)
+		require.ErrorContains(t, err, "rotate "+r.New.ID)
 		b.advance(24*time.Hour - 1)
 		works(true, secret)
 		b.advance(1)
@@ -71,7 +73,7 @@ func TestRotate_WhatIsNotThere(t *testing.T) {
 	_, err := b.Rotate(t.Context(), "key_x", time.Hour, 0)
 	require.ErrorIs(t, err, ErrNotFound)
 	require.Empty(t, server.Keys())
-	there, err := shorten.Run(t.Context(), b.client, []string{recordPrefix + "x"}, 1).Int()
+	there, err := shorten.Run(t.Context(), b.client, []string{recordPrefix + "x"}, 1, "y").Int()
 	require.NoError(t, err)
 	require.Zero(t, there)
 	require.Empty(t, server.Keys(), "a key that was revoked meanwhile stays gone")

@@ -66,6 +66,7 @@ type shownKey struct {
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	Successor string    `json:"successor,omitempty"` // the key that was made in its place
 }
 
 // madeKey is one that was just made.
@@ -79,7 +80,7 @@ func shownKeyOf(k auth.Key) shownKey {
 	if k.Expired(time.Now()) {
 		state = "expired"
 	}
-	return shownKey{ID: k.ID, Owner: k.Owner, Role: k.Role, Label: k.Label, State: state, CreatedAt: k.Created, ExpiresAt: k.Expires}
+	return shownKey{ID: k.ID, Owner: k.Owner, Role: k.Role, Label: k.Label, State: state, CreatedAt: k.Created, ExpiresAt: k.Expires, Successor: k.Successor}
 }
 
 // sayMade prints the secret, alone, where a program can take it, and what it is for a
