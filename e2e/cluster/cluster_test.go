@@ -87,7 +87,8 @@ func configuration(t *testing.T, addrs []string) *config.Config {
 	cfg, err := config.Parse("cluster", fmt.Appendf(nil, `
 redis: {url: "redis://%s/?addr=%s&addr=%s", wait_replicas: 0}
 drain: 1s
-providers: {inkjet: {type: simulated, timeout: 5s, deadline: 10s}}
+limits: {requests_per_second: 10000, open_jobs: 1000}
+providers: {inkjet: {type: simulated, timeout: 5s, deadline: 10s, concurrency: 2}}
 routes: {print: {providers: [inkjet]}}
 `, addrs[0], addrs[1], addrs[2]), nil, config.WithAddr("127.0.0.1:0"))
 	require.NoError(t, err)
@@ -121,7 +122,8 @@ func submit(ctx context.Context, t *testing.T, addr, key string) jobs.Job {
 }
 
 // TestCluster_ClicksAndFsck: double clicks over all partitions and nodes make one
-// job a key, lists see them all, and fsck finds and mends what is wrong on any node.
+// job a key, most wait in a line beside the queue and under limits, lists see them all,
+// and fsck finds and mends what is wrong on any node.
 func TestCluster_ClicksAndFsck(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -166,6 +168,9 @@ func TestCluster_ClicksAndFsck(t *testing.T) {
 		}
 	}
 	require.Equal(t, distinct, listed)
+	open, err := store.OpenJobs(ctx, "dev")
+	require.NoError(t, err)
+	require.Zero(t, open, "all have ended")
 
 	fsck := func(repair bool) int {
 		checked, err := app.Fsck(ctx, cfg, repair, func(recovery.Finding) {})
