@@ -33,14 +33,13 @@ func ownPage(r *http.Request) bool {
 }
 
 // sitePath is where to go after a login: a path of this site, or the first page.
-// Anything a browser could read as another site's address is refused, such as
-// //host, /\host (browsers take \ for /) and one with a control character, which
-// they leave out.
+// It begins with the name of our pages, so that no browser can read it as another
+// site's address, as //host and /\host would be; and url.Parse refuses control
+// characters, which browsers leave out.
 func sitePath(next string) string {
 	u, err := url.Parse(next)
-	plain := strings.IndexFunc(next, func(c rune) bool { return c < ' ' || c == 0x7f || c == '\\' }) < 0
 	ours := under(next, Root) || under(next, MonitorRoot)
-	if err != nil || !plain || !ours || u.Host != "" || u.Scheme != "" {
+	if err != nil || !ours || u.Host != "" || u.Scheme != "" {
 		return Root
 	}
 	return next

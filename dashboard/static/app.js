@@ -55,7 +55,9 @@
   function showLive() {
     if (!liveButton) return
     liveButton.setAttribute('aria-pressed', paused ? 'false' : 'true')
-    document.getElementById('live-word').textContent = paused ? (missed ? 'Paused, there is news' : 'Paused') : 'Live'
+    document.getElementById('live-word').textContent = paused
+      ? (missed ? 'Paused, there is news' : 'Paused')
+      : (root.dataset.stream === 'broken' ? 'Not live' : 'Live')
   }
   if (liveButton) {
     liveButton.hidden = false
@@ -94,8 +96,8 @@
   document.addEventListener('htmx:sseClose', function (e) {
     if (e.detail.type === 'message') location.reload() // the session is over: to the login
   })
-  document.addEventListener('htmx:sseOpen', function () { root.dataset.stream = 'open' })
-  document.addEventListener('htmx:sseError', function () { root.dataset.stream = 'broken' })
+  document.addEventListener('htmx:sseOpen', function () { root.dataset.stream = 'open'; showLive() })
+  document.addEventListener('htmx:sseError', function () { root.dataset.stream = 'broken'; showLive() })
 
   // An open menu closes with Escape, and when the focus leaves it.
   document.addEventListener('keydown', function (e) {
