@@ -120,6 +120,8 @@ func TestPauseAndResume(t *testing.T) {
 		[]string{entry.Action, entry.Target, entry.Reason, entry.Actor, entry.KeyID})
 	require.Equal(t, audit.Done, entry.Outcome)
 
+	require.NoError(t, s.rdb.Set(t.Context(), "asynq:{inkjet}:paused", time.Now().Add(-time.Hour).Unix(), 0).Err())
+	require.Contains(t, b.get("/dashboard/providers").body, "not on this page", "that pause is another")
 	require.Equal(t, http.StatusSeeOther, b.post(pause, url.Values{"csrf": {csrf}, "reason": {"again"}}).status, "twice is once")
 	require.Equal(t, http.StatusSeeOther, b.post("/dashboard/providers/inkjet/resume", url.Values{"csrf": {csrf}, "reason": {"paper"}}).status)
 	require.False(t, s.paused())

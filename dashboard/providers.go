@@ -140,7 +140,7 @@ func (p *Pages) queue(ctx context.Context, name string) (queueState, error) {
 	}
 	if err == nil {
 		state.PausedAt = time.Unix(at, 0)
-		if state.PausedBy, err = p.pausedBy(ctx, name); err != nil {
+		if state.PausedBy, err = p.pausedBy(ctx, name, state.PausedAt); err != nil {
 			return state, err
 		}
 	}
@@ -165,10 +165,15 @@ func (p *Pages) queue(ctx context.Context, name string) (queueState, error) {
 // does not tell of queues that nothing was ever put into.
 func pausedKey(queue string) string { return "asynq:{" + queue + "}:paused" }
 
-// pausedBy is the latest time the queue was paused here, for its reason.
-func (p *Pages) pausedBy(ctx context.Context, name string) (*audit.Entry, error) {
+// pausedWithin is how far the entry of a pause and the pause may be apart: asynq takes
+// its time, in whole seconds, from the process's clock and the log from Redis's.
+const pausedWithin = 30 * time.Second
+
+// pausedBy is the entry of the pause made then, for its reason; nil for one made in
+// asynqmon or by a command.
+func (p *Pages) pausedBy(ctx context.Context, name string, at time.Time) (*audit.Entry, error) {
 	found, err := p.cfg.Audit.List(ctx, audit.Query{Action: actionPause, TargetIs: name, Outcome: audit.Done, Limit: 1})
-	if err != nil || len(found.Entries) == 0 {
+	if err != nil || len(found.Entries) == 0 || found.Entries[0].At.Sub(at).Abs() > pausedWithin {
 		return nil, err
 	}
 	return &found.Entries[0], nil
