@@ -24,6 +24,7 @@ import (
 	"onejob/config"
 	"onejob/contracts"
 	"onejob/dashboard"
+	"onejob/dashboard/payload"
 	"onejob/handlers"
 	"onejob/jobs"
 	"onejob/providers"
@@ -53,6 +54,7 @@ type App struct {
 	clockwork  *jobs.Clockwork
 	look       lookout
 	pages      *dashboard.Pages
+	redact     *payload.Redactor
 	built      map[string]handlers.Provider
 	rules      rules
 	policy     jobs.PolicyFunc
@@ -197,6 +199,9 @@ func (a *App) loadRules() (err error) {
 		return err
 	}
 	a.policy = a.rules.policy(policies(a.cfg))
+	if a.redact, err = payload.NewRedactor(a.cfg.Dashboard.Redact); err != nil {
+		return fmt.Errorf("dashboard.redact: %w", err)
+	}
 	return nil
 }
 
@@ -273,7 +278,7 @@ func (a *App) serve() {
 	cfg := api.Config{
 		Log: a.log, PolicyFor: a.policy, CheckResult: a.rules.checkResult, CheckWebhook: a.checkWebhook, Ready: a.ready, Registry: a.metrics.registry, Routes: a.routes(),
 		OpenMetrics: a.onLoopback(), Limits: a.limits(),
-		Tracer:      a.tracer,
+		Tracer: a.tracer,
 	}
 	if a.serveAPI {
 		cfg.Reporter = reporter{a.callbacks(), &recovery.Reconciler{

@@ -28,7 +28,7 @@ func (a *App) newPages() *dashboard.Pages {
 		Embedded:     a.embedded,
 		Idle:         a.cfg.Dashboard.Idle,
 		Jobs: dashboard.JobsConfig{
-			CheckResult: a.rules.checkResult, PolicyFor: a.policy, Routes: a.shownRoutes(), Store: a.store, Waker: a.waker,
+			CheckResult: a.rules.checkResult, PolicyFor: a.policy, Redact: a.redact, Routes: a.shownRoutes(), Store: a.store, Waker: a.waker,
 		},
 		Keys:       a.keys,
 		Log:        a.log,

@@ -3,6 +3,8 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -18,6 +20,13 @@ type Dashboard struct {
 	// dashboard.idle, a duration, dashboard.session at most. Defaults to 1h, or to
 	// dashboard.session where that is less.
 	Idle time.Duration
+
+	// Redact is what of inputs, results and evidence the pages do not show: paths
+	// of names separated by dots, such as input.card.number. * stands for one or
+	// more names, so that *.password is that name at any depth; elements of arrays
+	// need not be named; case does not matter. Key dashboard.redact, a list. Defaults
+	// to none: everything is shown.
+	Redact []string
 }
 
 const (
@@ -36,6 +45,7 @@ func (r reader) dashboard(to *Dashboard) field {
 		r.mapping(path, n, map[string]field{
 			"session": r.duration(&to.Session),
 			"idle":    r.duration(&to.Idle),
+			"redact":  r.texts(&to.Redact),
 		})
 	}
 }
@@ -49,5 +59,21 @@ func (c checker) dashboard(d Dashboard) {
 	if d.Idle > d.Session {
 		c.add("dashboard.idle", fmt.Sprintf("%s is more than dashboard.session (%s)", short(d.Idle), short(d.Session)),
 			"nobody is idle for longer than he is signed in", "dashboard.session")
+	}
+	for i, path := range d.Redact {
+		c.redact(element("dashboard.redact", i), path)
+	}
+}
+
+// redactRoots are the parts of a job a path to redact can begin with.
+var redactRoots = []string{"input", "params", "metadata", "result", "evidence", "error", "usage", "*"}
+
+func (c checker) redact(at, path string) {
+	names := strings.Split(path, ".")
+	switch {
+	case slices.Contains(names, ""):
+		c.add(at, clip(path)+" is not a path", "want names separated by single dots, such as input.card.number or *.password")
+	case !slices.Contains(redactRoots, names[0]):
+		c.add(at, clip(path)+" begins with "+clip(names[0]), oneOf(names[0], redactRoots))
 	}
 }

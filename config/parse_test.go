@@ -31,7 +31,7 @@ func TestEveryKey(t *testing.T) {
 			OwnerLimits: OwnerLimits{RequestsPerSecond: 50, Burst: 80, OpenJobs: 10000},
 			Owners:      map[string]OwnerLimits{"acme": {RequestsPerSecond: 500, OpenJobs: 100000, Share: 2}},
 		},
-		Dashboard: Dashboard{Session: 4 * time.Hour, Idle: 20 * time.Minute},
+		Dashboard: Dashboard{Session: 4 * time.Hour, Idle: 20 * time.Minute, Redact: []string{"input.card.number", "*.password"}},
 		Tracing:   Tracing{Endpoint: "http://collector:4318", Sample: &quarter, ServiceName: "print-shop"},
 		Webhooks: Webhooks{
 			Concurrency: 4, Timeout: 20 * time.Second, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, AllowHTTP: true,

@@ -39,7 +39,7 @@ var auditNames = map[consequence.Action]string{
 }
 
 // jobActions are the same, for the filter of the audit page.
-var jobActions = []string{"wait", "resolve-succeeded", "resolve-failed", "cancel-attempt", "cancel-job", "retry-job"}
+var jobActions = []string{"wait", "resolve-succeeded", "resolve-failed", "cancel-attempt", "cancel-job", "retry-job", actionRedeliver}
 
 // seenNow is the states of all attempts in one word. The version of a job does not
 // rise with everything that happens to it; who decides about what he saw is told when
@@ -160,9 +160,7 @@ func (v *visit) carryOut(ctx context.Context, d decision) (*jobs.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range changed.Wakes {
-		v.cfg.Jobs.Waker.Wake(ctx, w)
-	}
+	v.wake(ctx, changed)
 	return changed.Job, nil
 }
 

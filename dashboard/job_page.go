@@ -40,6 +40,7 @@ type jobView struct {
 	Input, Params, Metadata, Result payload.Shown
 	ErrorText                       string
 	Webhook                         string // where its end is told, without what may be secret
+	Op                              string // of what is asked for from this page
 	Ticket                          string // its ticket in asynqmon; empty: it has none
 }
 
@@ -62,7 +63,7 @@ func (p *Pages) jobPage(v *visit) error {
 	view := jobView{
 		Job: job, Harmless: p.cfg.Jobs.Routes[job.Route].Harmless, Choices: p.choices(job, now),
 		Timeline: drawn, Wide: drawn.SVG("tl-wide", timelineWide), Narrow: drawn.SVG("tl-narrow", timelineNarrow),
-		Trail: trail, TrailCut: cut, Webhook: withoutQuery(job.WebhookURL),
+		Trail: trail, TrailCut: cut, Webhook: withoutQuery(job.WebhookURL), Op: jobs.NewOp(),
 		Input: redact.Show("input", job.Input), Params: redact.Show("params", job.Params),
 		Metadata: redact.Show("metadata", job.Metadata), Result: redact.Show("result", job.Result),
 	}

@@ -21,6 +21,7 @@ type JobStore interface {
 	CancelJob(ctx context.Context, d jobs.Decision) (jobs.Changed, error)
 	Resolve(ctx context.Context, r jobs.Resolution) (jobs.Changed, error)
 	Wait(ctx context.Context, d jobs.Decision) (jobs.Changed, error)
+	Redeliver(ctx context.Context, d jobs.Decision, n int) (jobs.Changed, error)
 }
 
 // Waker puts wake-ups on the queue; *tasks.Waker is one. One that is lost is made
@@ -73,6 +74,7 @@ func (p *Pages) jobRoutes() []route {
 		{"GET /jobs/{id}", p.jobPage},
 		{"GET /jobs/{id}/decide", p.decidePage},
 		{"POST /jobs/{id}/decide", p.decide},
+		{"POST /jobs/{id}/webhooks/{n}/redeliver", p.redeliver},
 	}
 }
 
@@ -117,6 +119,8 @@ func asString(v any) string {
 		return string(v)
 	case jobs.AttemptState:
 		return string(v)
+	case jobs.WebhookState:
+		return string(v)
 	}
 	return ""
 }
@@ -133,6 +137,8 @@ func refusedVerb(err error) error {
 		return refuse("not-found", "There is no such job, or its record has expired.")
 	case jobs.CodeNoAttempt:
 		return refuse("not-found", "The job has no attempt with that number.")
+	case jobs.CodeNoWebhook:
+		return refuse("not-found", "The job has no webhook delivery with that number.")
 	case jobs.CodeVersion:
 		return refuse("version-mismatch", "The job moved on since this page was shown to you. Nothing was changed.")
 	default:
