@@ -11,8 +11,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/oklog/ulid/v2"
-
-	"onejob/tracing"
 )
 
 // headerRequestID carries the id a request has in the log.
@@ -62,17 +60,8 @@ func (s *Server) logAnswer(c echo.Context, known *call, took time.Duration) {
 		slog.String("route", c.Path()), // never the path itself: it may hold anything
 		slog.Int("status", status),
 		slog.Duration("took", took),
-		slog.String("request_id", known.requestID),
 	}
-	if known.owner != "" {
-		attrs = append(attrs, slog.String("owner", known.owner))
-	}
-	if known.jobID != "" {
-		attrs = append(attrs, slog.String("job", known.jobID))
-	}
-	if id := tracing.ID(c.Request().Context()); id != "" {
-		attrs = append(attrs, slog.String("trace_id", id))
-	}
+	attrs = append(attrs, known.attrs(c)...)
 	level := slog.LevelInfo
 	if !strings.HasPrefix(c.Path(), "/v1/") && c.Request().Method == http.MethodGet {
 		level = slog.LevelDebug // probes and pages come all the time
@@ -107,8 +96,7 @@ func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 			if abort, ok := cause.(error); ok && errors.Is(abort, http.ErrAbortHandler) {
 				panic(cause)
 			}
-			s.config.Log.Error("panic while answering a request", "request_id", callOf(c).requestID,
-				"route", c.Path(), "panic", cause, "stack", string(debug.Stack()))
+			s.logOf(c).Error("panic while answering a request", "panic", panicKind(cause), "stack", string(debug.Stack()))
 			if c.Response().Committed {
 				panic(http.ErrAbortHandler)
 			}

@@ -26,7 +26,7 @@ const statusClientGone = 499
 // answerError is the one place where errors become answers.
 func (s *Server) answerError(err error, c echo.Context) {
 	if c.Response().Committed {
-		s.config.Log.Warn("answer broke off", "request_id", callOf(c).requestID, "route", c.Path(), "error", err)
+		s.logOf(c).Warn("answer broke off", "error", err)
 		return
 	}
 	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
@@ -34,17 +34,17 @@ func (s *Server) answerError(err error, c echo.Context) {
 		return
 	}
 	p := problemOf(err)
-	s.logProblem(c, p)
 	if p.Job != "" {
 		callOf(c).jobID = p.Job
 	}
+	s.logProblem(c, p)
 	p.prepare(c.Response().Header(), s.config.ProblemBase, callOf(c).requestID)
 	answer := p.write
 	if shaped, ok := s.mountedAt(c.Request().URL.Path).(ProblemAnswerer); ok {
 		answer = func(w http.ResponseWriter) error { return shaped.AnswerProblem(w, p) }
 	}
 	if err := answer(c.Response()); err != nil {
-		s.config.Log.Debug("problem not delivered", "request_id", callOf(c).requestID, "error", err)
+		s.logOf(c).Debug("problem not delivered", "error", err)
 	}
 }
 
@@ -52,8 +52,7 @@ func (s *Server) logProblem(c echo.Context, p *Problem) {
 	if p.kind.Status < http.StatusInternalServerError {
 		return // the caller's own, and told to him
 	}
-	s.config.Log.Error("request failed", "request_id", callOf(c).requestID, "route", c.Path(),
-		"problem", p.kind.Name, "error", p.cause)
+	s.logOf(c).Error("request failed", "problem", p.kind.Name, "error", p.cause)
 }
 
 // problemOf judges any error a handler can return.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -85,7 +88,7 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 	claim := c.claim.Load()
 	defer func() {
 		if p := recover(); p != nil {
-			c.log().ErrorContext(ctx, "provider panicked", "panic", p)
+			c.log().ErrorContext(ctx, "provider panicked", "panic", panicKind(p), "stack", string(debug.Stack()))
 			outcome = providers.Panicked(c.wire)
 		}
 	}()
@@ -112,6 +115,15 @@ func (c *call) execute(ctx context.Context) (outcome providers.Outcome) {
 		return providers.Panicked(c.wire)
 	}
 	return c.worker.options.Judge(claim.Route, outcome)
+}
+
+// panicKind is what may be logged of a panic's value. The runtime's own speak of code;
+// any other may hold what the call was about. The stack shows no values.
+func panicKind(value any) string {
+	if fault, ok := value.(runtime.Error); ok {
+		return fault.Error()
+	}
+	return fmt.Sprintf("a %T", value)
 }
 
 // entitled is asked right before the first byte leaves (I2).

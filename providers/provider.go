@@ -55,7 +55,8 @@ type Lookuper interface {
 // Canceler is implemented by providers that can be asked to stop an attempt.
 type Canceler interface {
 	// Cancel asks the provider to stop. A nil error means it was asked, not
-	// that it stopped: the outcome of the attempt is still listened for.
+	// that it stopped: the outcome of the attempt is still listened for. An error
+	// is logged: it says nothing of inputs, credentials or what the provider wrote.
 	Cancel(ctx context.Context, ref Ref) error
 }
 

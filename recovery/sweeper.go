@@ -123,11 +123,20 @@ func (s *Sweeper) partition(ctx context.Context, p int, swept *Swept) error {
 	for _, d := range due {
 		swept.Taken[d.Kind]++
 		if err := s.deal(ctx, d); err != nil {
-			s.options.Log.WarnContext(ctx, "overdue entry not dealt with; it comes up again",
-				"kind", d.Kind, "job", d.JobID, "error", err)
+			s.logOf(d).WarnContext(ctx, "overdue entry not dealt with; it comes up again", "kind", d.Kind, "error", err)
 		}
 	}
 	return nil
+}
+
+// logOf says what an entry is about.
+func (s *Sweeper) logOf(d jobs.Due) *slog.Logger {
+	log := s.options.Log.With("job", d.JobID)
+	switch d.Kind {
+	case jobs.DueTicket, jobs.DueExpire, jobs.DueWebhook: // not of one attempt
+		return log
+	}
+	return log.With("attempt", d.Attempt())
 }
 
 func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
@@ -235,7 +244,7 @@ func (s *Sweeper) raceJob(ctx context.Context, job *jobs.Job, d jobs.Due) error 
 		return err
 	}
 	s.options.Log.InfoContext(ctx, "silent attempt raced", "job", d.JobID, "attempt", d.Attempt(),
-		"opened", len(wakes), "why_not", why)
+		"owner", job.Owner, "route", job.Route, "opened", len(wakes), "why_not", why)
 	for _, w := range wakes {
 		s.options.Reconciler.Waker.Wake(ctx, w)
 	}

@@ -61,7 +61,7 @@ func (k *Waker) enqueue(ctx context.Context, w jobs.Wake) {
 	defer cancel()
 	if err := k.queue.Enqueue(ctx, w); err != nil {
 		k.log.WarnContext(ctx, "wake-up not queued; the sweeper will wake it",
-			"job", w.JobID, "attempt", w.Attempt, "error", err)
+			"job", w.JobID, "attempt", w.Attempt, "provider", w.Provider, "error", err)
 	}
 }
 
