@@ -47,6 +47,7 @@ type Job struct {
 	Next        *Next           `json:"next,omitempty"`
 	Hold        string          `json:"hold,omitempty"` // why nothing starts although it could
 	Attempts    []Attempt       `json:"attempts"`
+	Webhooks    []Webhook       `json:"webhooks,omitempty"` // what its webhook was told
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 	StartBy     time.Time       `json:"start_by,omitzero"`

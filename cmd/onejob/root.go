@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,13 +11,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/cobra"
-)
-
-// Exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1 // what was asked for did not work
-	exitUsage  = 2 // the command line or the configuration is wrong
 )
 
 // usageError is a mistake of the caller's.
@@ -41,14 +33,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "onejob:", plain(err.Error()))
+		if what := hint(err); what != "" {
+			_, _ = fmt.Fprintln(stderr, " ", plain(what))
+		}
 	}
-	_, _ = fmt.Fprintln(stderr, "onejob:", err)
-	if _, ok := errors.AsType[usageError](err); ok {
-		return exitUsage
-	}
-	return exitFailed
+	return exitCode(err)
 }
 
 func newRoot() *cobra.Command {
@@ -62,7 +53,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see onejob %s --help", err, c.Name())}
 	})
-	root.AddCommand(newDev(), newServe(), newAPI(), newWorker(), newDemo(), newKeys(), newDoctor(), newFsck(), newContract(), newVersion())
+	root.AddCommand(newDev(), newServe(), newAPI(), newWorker(), newDemo(), newSubmit(), newJobs(), newKeys(), newDoctor(), newFsck(), newContract(), newVersion())
 	return root
 }
 
