@@ -15,8 +15,8 @@ const actionRedeliver = "redeliver-webhook"
 // the start of its schedule and under its old id, by which receivers tell that it is
 // the same. It changes nothing about the job, so the version is not asked for.
 func (p *Pages) redeliver(v *visit) error {
-	number, err := strconv.ParseUint(v.r.PathValue("n"), 10, 31)
-	if err != nil || number == 0 {
+	number, err := strconv.Atoi(v.r.PathValue("n"))
+	if err != nil || number < 1 {
 		return refuse("not-found", "The job has no webhook delivery with that number.")
 	}
 	reason, err := v.reason()
@@ -29,7 +29,7 @@ func (p *Pages) redeliver(v *visit) error {
 		op = jobs.NewOp()
 	}
 	err = v.change(actionRedeliver, fmt.Sprintf("%s delivery %d", id, number), reason, func(ctx context.Context) error {
-		changed, err := p.cfg.Jobs.Store.Redeliver(ctx, jobs.Decision{JobID: id, Actor: actor(v.who), Reason: reason, Op: op}, int(number))
+		changed, err := p.cfg.Jobs.Store.Redeliver(ctx, jobs.Decision{JobID: id, Actor: actor(v.who), Reason: reason, Op: op}, number)
 		if err != nil {
 			return refusedVerb(err)
 		}
