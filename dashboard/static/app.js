@@ -49,7 +49,7 @@
   var liveButton = document.getElementById('live-toggle')
   function busy(part) {
     var active = document.activeElement
-    if (active && part.contains(active) && active.matches('input, textarea, select')) return true
+    if (active && part.contains(active) && active.matches('input:not([type="checkbox"]), textarea, select')) return true
     return part.querySelector('details[open]:not([data-keep]), dialog[open], input:checked:not([data-calm])') !== null
   }
   function showLive() {
