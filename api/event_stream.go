@@ -49,7 +49,12 @@ func (s *Server) streamEvents(c echo.Context, jobID, after string) error {
 			return nil
 		}
 		if events, final, err = s.newEvents(c.Request().Context(), jobID, stream.last); err != nil {
-			return err // the client comes again with Last-Event-ID
+			if !unreachable(err) {
+				return err
+			}
+			// A store that is away for a while does not end the stream: an
+			// EventSource that came back to a 503 would give up for good (§9.2.3).
+			events, final = nil, false
 		}
 	}
 }

@@ -107,7 +107,7 @@ func newJobTable(w io.Writer, now time.Time) func(*client.Job) error {
 	_, _ = fmt.Fprintln(table, "ID\tSTATE\tROUTE\tPROVIDER\tATTEMPTS\tAGE\tOWNER\tKEY")
 	return func(job *client.Job) error {
 		if job == nil {
-			return table.Flush() //nolint:wrapcheck // of the terminal
+			return table.Flush()
 		}
 		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", cell(job.ID), cell(string(job.State)), cell(job.Route),
 			cell(job.Provider), len(job.Attempts), age(job.CreatedAt, now), cell(job.Owner), cell(job.IdempotencyKey))

@@ -26,7 +26,7 @@ decision was made meanwhile, nothing is opened.`,
 		return d.run(c, func(ctx context.Context, server *client.Client, why client.Decision) (*client.Job, error) {
 			job, err := server.Get(ctx, args[0])
 			if err != nil {
-				return nil, err //nolint:wrapcheck // it says whose it is
+				return nil, err
 			}
 			if why.ExpectVersion == 0 {
 				why.ExpectVersion = job.Version

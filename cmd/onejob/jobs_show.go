@@ -25,7 +25,7 @@ func newJobsShow() *cobra.Command {
 		}
 		job, err := server.Get(c.Context(), args[0])
 		if err != nil {
-			return err //nolint:wrapcheck // it says whose it is
+			return err
 		}
 		if r.json {
 			return writeJSON(c.OutOrStdout(), job)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -64,8 +65,7 @@ func (w *watching) run(id string) error {
 		}
 		if err := w.write(event); err != nil {
 			stop()
-			<-waited
-			return err
+			return errors.Join(err, <-waited)
 		}
 	}
 	if err := <-waited; err != nil {
@@ -74,7 +74,7 @@ func (w *watching) run(id string) error {
 	if err := w.rest(ctx, server, id); err != nil {
 		return err
 	}
-	return job.Err() //nolint:wrapcheck // it says whose it is
+	return job.Err()
 }
 
 // rest writes what had not come over the stream when the job ended.

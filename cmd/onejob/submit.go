@@ -50,7 +50,7 @@ whole job.
 	f.StringVar(&s.webhook, "webhook-url", "", "`URL` to tell when the job has ended")
 	f.BoolVar(&s.wait, "wait", false, "wait until the job has ended")
 	f.DurationVar(&s.timeout, "timeout", 0, "wait no longer than this; the job goes on (default: for ever)")
-	c.RunE = func(c *cobra.Command, args []string) error { return s.run(c, args) }
+	c.RunE = s.run
 	return c
 }
 
@@ -67,7 +67,7 @@ func (s *submission) run(c *cobra.Command, args []string) error {
 	screen.say("key %s", cell(request.Key)) // before it is sent: ^C at any time loses nothing
 	job, err := server.Submit(c.Context(), request)
 	if err != nil {
-		return err //nolint:wrapcheck // it says whose it is
+		return err
 	}
 	known := ""
 	if job.Replayed {
@@ -103,7 +103,7 @@ func waitFor(ctx context.Context, server *client.Client, screen *screen, job *cl
 	if err == nil {
 		err = job.Err()
 	}
-	return job, err //nolint:wrapcheck // it says whose it is
+	return job, err
 }
 
 func (s *submission) print(w io.Writer, job *client.Job) error {
