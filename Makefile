@@ -32,7 +32,7 @@ dev: needs-go ## Run everything in one process with an embedded Redis
 demo: needs-go ## Play the four fractures in the terminal, in under 30 s
 	go run ./cmd/onejob demo
 
-test: needs-go needs-redis needs-node needs-balancers needs-spin needs-promtool ## Install what the tests need and run them all, with -race (at most 15 minutes)
+test: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool ## Install what the tests need and run them all, with -race (at most 15 minutes)
 	go vet $(PACKAGES)
 	CGO_ENABLED=1 $(REQUIRED) $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
 
@@ -45,7 +45,7 @@ check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting,
 	go mod verify
 	@for script in .ci/* spec/all spec/search; do bash -n $$script; done
 
-cover: needs-go needs-redis needs-node needs-balancers needs-spin needs-promtool ## Run the tests and say how much of the code they reach
+cover: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool ## Run the tests and say how much of the code they reach
 	$(REQUIRED) $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out $(PACKAGES)
 	@go tool cover -func=cover.out | tail -n 1
 	@echo "go tool cover -html=cover.out shows it line by line"
@@ -66,7 +66,7 @@ clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules
 
 # With these a test whose tool is missing fails instead of being skipped.
-REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1 ONEJOB_REQUIRE_SPIN=1 ONEJOB_REQUIRE_PROMTOOL=1
+REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1 ONEJOB_REQUIRE_CHROMIUM=1 ONEJOB_REQUIRE_SPIN=1 ONEJOB_REQUIRE_PROMTOOL=1
 
 # What the targets need. Nothing is installed outside this directory but
 # redis-server, haproxy, nginx, spin, promtool, luac5.1 and luacheck, from the system's own packages.
@@ -94,6 +94,10 @@ needs-promtool:
 needs-spin:
 	@.ci/packages spin spin
 	@.ci/packages cc gcc
+
+# The operators' pages are looked at in a real browser.
+needs-chromium:
+	@.ci/packages chromium chromium
 
 # The end-to-end tests talk to a server from npm that nobody here wrote.
 needs-node:
