@@ -52,8 +52,8 @@ func (s *Store) getAll(ctx context.Context, ids []string) ([]*Job, error) {
 		return nil, fmt.Errorf("reading %d jobs: %w", len(ids), err)
 	}
 	found := make([]*Job, 0, len(records))
-	for i, record := range records {
-		job, err := readRecord(ids[i], record.Val().([]any))
+	for _, r := range records {
+		job, err := readRecord(r.id, r.command.Val().([]any))
 		if err != nil {
 			return nil, err
 		}
@@ -64,13 +64,19 @@ func (s *Store) getAll(ctx context.Context, ids []string) ([]*Job, error) {
 	return found, nil
 }
 
-func (s *Store) readAll(ctx context.Context, ids []string) ([]*redis.Cmd, error) {
+// asked is a record that was asked for; what is no id of a job never is.
+type asked struct {
+	id      string
+	command *redis.Cmd
+}
+
+func (s *Store) readAll(ctx context.Context, ids []string) ([]asked, error) {
 	pipe := s.rdb.Pipeline()
-	records := make([]*redis.Cmd, 0, len(ids))
+	records := make([]asked, 0, len(ids))
 	for _, id := range ids {
 		if p, ok := partitionOfID(id); ok {
 			keys := partition(p)
-			records = append(records, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.data(id)}))
+			records = append(records, asked{id, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.data(id)})})
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {

@@ -49,7 +49,8 @@ func newBench(ctx context.Context, s settings) (*bench, error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building onejob: %w\n%s", err, out)
 	}
-	return b, b.startRedis(ctx)
+	err = b.startRedis(ctx)
+	return b, err
 }
 
 // close ends every process and removes the folder.

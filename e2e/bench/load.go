@@ -52,35 +52,6 @@ func closedLoop(ctx context.Context, addr string, conns int, duration time.Durat
 	})
 }
 
-// openLoop sends at a steady rate, whatever the answers take. A latency counts
-// from when the request was due, so that a server that stalls is charged for
-// all who would have come meanwhile (no coordinated omission).
-func openLoop(ctx context.Context, addr string, conns int, rate float64, duration time.Duration, next maker) (measured, error) {
-	interval := time.Duration(float64(conns) / rate * float64(time.Second))
-	began := time.Now()
-	return parallel(conns, func(conn int, histogram *hdrhistogram.Histogram) (int, error) {
-		c, err := dial(addr)
-		if err != nil {
-			return 0, err
-		}
-		defer c.close()
-		var buffer []byte
-		count := 0
-		due := began.Add(interval * time.Duration(conn) / time.Duration(conns))
-		for ; due.Sub(began) < duration && ctx.Err() == nil; due = due.Add(interval) {
-			time.Sleep(time.Until(due))
-			request, want := next(buffer[:0], conn, count)
-			buffer = request
-			if err := c.expect(request, want); err != nil {
-				return count, err
-			}
-			count++
-			_ = histogram.RecordValue(time.Since(due).Microseconds())
-		}
-		return count, nil
-	})
-}
-
 func (c *client) expect(request []byte, want int) error {
 	status, body, err := c.do(request)
 	if err != nil {

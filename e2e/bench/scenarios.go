@@ -180,7 +180,7 @@ func endToEnd(ctx context.Context, b *bench, name string) error {
 
 // delay measures, in an idle process, from the submission to its claim and its
 // end, one job at a time.
-func delay(ctx context.Context, b *bench, name string) error {
+func delay(ctx context.Context, b *bench, _ string) error {
 	both, err := b.onejob(ctx, "serve")
 	if err != nil {
 		return err

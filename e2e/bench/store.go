@@ -100,7 +100,10 @@ func (b *bench) oneJob(ctx context.Context, addr string) (claimed, ended time.Du
 			ended = time.Since(began)
 			break
 		}
-		time.Sleep(time.Millisecond)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Millisecond):
+		}
 	}
 	_, body, err = c.do(get(nil, "/v1/jobs/"+id+"/events"))
 	if err != nil {

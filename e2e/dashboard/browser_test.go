@@ -44,10 +44,10 @@ func startBrowser() {
 		chromedp.WSURLReadTimeout(time.Minute),
 	)
 	ctx, cancelBrowser := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancelFirst := chromedp.NewContext(ctx)
-	chromium.ctx = ctx
+	first, cancelFirst := chromedp.NewContext(ctx)
 	chromium.cancel = func() { cancelFirst(); cancelBrowser() }
-	chromium.err = chromedp.Do(ctx)
+	chromium.err = chromedp.Do(first)
+	chromium.ctx = first //nolint:fatcontext // the one browser lives as long as the tests
 }
 
 func endBrowser() {
