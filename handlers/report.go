@@ -68,8 +68,10 @@ func (c *call) report(ctx context.Context, o providers.Outcome) {
 		log.ErrorContext(ctx, "outcome not recorded", "error", err)
 	case reported.Late != "":
 		log.WarnContext(ctx, "late result discarded", "late", reported.Late, "sha256", reported.SHA256, "bytes", reported.Bytes)
-	default:
+	case o.Kind == providers.Succeeded, o.Kind == providers.Failed:
 		log.InfoContext(ctx, "attempt ended", "state", reported.State)
+	default: // unknown, or somebody else has told
+		log.InfoContext(ctx, "no longer listening")
 	}
 	c.worker.options.Observe.Ended(Ended{
 		Provider: c.provider.Name, Outcome: o.Kind, Reason: o.Reason, Late: reported.Late, Took: time.Since(c.began),
