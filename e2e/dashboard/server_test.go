@@ -101,7 +101,11 @@ func startServer(t *testing.T) *server {
 		status, _, err := s.call(http.MethodGet, "/readyz", "", "")
 		return err == nil && status == http.StatusOK
 	}, 30*time.Second, 20*time.Millisecond, "it did not get ready")
-	require.Nil(t, cmd.ProcessState, "it ended: %s", out.String())
+	select {
+	case <-exited:
+		require.FailNow(t, "it ended", out.String())
+	default:
+	}
 	return s
 }
 
