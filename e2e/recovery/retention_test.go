@@ -74,7 +74,7 @@ func TestRetention_EverythingGoes(t *testing.T) {
 	require.NotEqual(t, id, w.submit("key", `{"press":"ok"}`), "the key is free again")
 }
 
-var counters = regexp.MustCompile(`^(oj:\{\d+\}:(seq|epoch|base)|oj:sweep|oj:probe|asynq:.*)$`)
+var counters = regexp.MustCompile(`^(oj:\{\d+\}:(seq|epoch|base)|oj:sweep|oj:probe|oj:process.*|asynq:.*)$`)
 
 // left are the keys there are besides those that do not grow, and asynq's, but
 // for its tasks.

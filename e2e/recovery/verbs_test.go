@@ -121,7 +121,7 @@ func ending(c *jobs.Claim) jobs.Ending {
 var (
 	ids   = regexp.MustCompile(`job_[0-9A-Z]{28}`)
 	times = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
-	fresh = regexp.MustCompile(`"Token":"[^"]*"|"In":\d+`)
+	fresh = regexp.MustCompile(`"Token":"[^"]*"|"In":\d+|"Waited":\d+`)
 )
 
 // plain is an answer without them.
