@@ -117,7 +117,8 @@ func TestEvents_SilentConnection(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}
-	b.proxy.do(silent)
+	mute := func(_ http.ResponseWriter, r *http.Request, _ func() (*http.Response, []byte)) { <-r.Context().Done() }
+	b.proxy.do(silent, mute)
 	n := 0
 	for _, err := range b.through(client.Hasty(200*time.Millisecond)).Events(b.ctx, job.ID, "") {
 		require.NoError(t, err)
