@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"onejob/api"
 	"onejob/auth"
 	"onejob/jobs"
+	"onejob/logtest"
 )
 
 // Keys of the tests.
@@ -65,7 +65,7 @@ type bundle struct {
 	redis  *miniredis.Miniredis
 	rdb    *redis.Client
 	waker  wakeLog
-	log    *logBuffer
+	log    *logtest.Buffer
 	client *http.Client
 }
 
@@ -76,7 +76,7 @@ var testRoutes = map[string]api.Route{
 
 func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	t.Helper()
-	b := &bundle{t: t, redis: miniredis.RunT(t), waker: wakeLog{make(chan jobs.Wake, 1000)}, log: &logBuffer{}}
+	b := &bundle{t: t, redis: miniredis.RunT(t), waker: wakeLog{make(chan jobs.Wake, 1000)}, log: &logtest.Buffer{}}
 	b.redis.ClockTTL(true)
 	b.rdb = redis.NewClient(&redis.Options{Addr: b.redis.Addr(), ContextTimeoutEnabled: true})
 	b.store = jobs.NewStore(b.rdb, jobs.Options{})
@@ -112,24 +112,6 @@ func (b *bundle) serve(store api.Store, keys api.Authenticator, change ...func(*
 		server.Close()
 		b.api.Close()
 	})
-}
-
-// logBuffer is a log that can be read while it is written.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // reply is an answer read to its end.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,36 +9,18 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"onejob/config"
+	"onejob/logtest"
 	"onejob/providers"
 )
 
 // Every secret and every payload of these tests has this in it.
 const private = "hunter2"
-
-// notebook is a log that is written and read at once.
-type notebook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (n *notebook) Write(p []byte) (int, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.b.Write(p)
-}
-
-func (n *notebook) String() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.b.String()
-}
 
 // chatty is a provider that repeats what it is told, in whatever answer it is asked
 // for by the input; one that is to wait answers when released.
@@ -94,7 +75,7 @@ routes:
   chat: {providers: [gpt]}
   panic: {providers: [panicky]}
 `, provider.URL, private), config.WithTypes("panicky"))
-	log := &notebook{}
+	log := &logtest.Buffer{}
 	a := started(t, cfg, WithAPI(), WithWorker(), WithEmbeddedRedis(), WithDevKeys(),
 		WithLog(slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 		WithProvider("panicky", func(providers.Config) (providers.Provider, error) { return panicky{}, nil }))

@@ -1,12 +1,10 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"onejob/app"
 	"onejob/config"
 	"onejob/jobs"
+	"onejob/logtest"
 )
 
 // floor is what one test runs on: processes over one Redis, and a shop.
@@ -26,7 +25,7 @@ type floor struct {
 	rdb  *redis.Client
 	shop *shop
 	http *http.Client
-	log  *logBook
+	log  *logtest.Buffer
 	yaml string // of the providers and routes; a process adds its own part
 }
 
@@ -51,7 +50,7 @@ func newFloor(t *testing.T, rdb *redis.Client, timeout time.Duration) *floor {
 		cancel()
 		transport.CloseIdleConnections()
 	})
-	f := &floor{t: t, ctx: ctx, rdb: rdb, shop: openShop(t), log: &logBook{}}
+	f := &floor{t: t, ctx: ctx, rdb: rdb, shop: openShop(t), log: &logtest.Buffer{}}
 	f.http = &http.Client{Transport: transport, Timeout: time.Minute}
 	f.yaml = shopYAML(f.shop, timeout)
 	return f
@@ -97,22 +96,4 @@ func (f *floor) store() *jobs.Store {
 func (f *floor) pause(queue string) {
 	f.t.Helper()
 	require.NoError(f.t, asynq.NewInspectorFromRedisClient(f.rdb).PauseQueue(queue))
-}
-
-// logBook is a log that can be read while it is written.
-type logBook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBook) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logBook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

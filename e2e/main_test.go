@@ -6,17 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"onejob/e2e/program"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	removeBinary()
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			println("goroutines left behind:", err.Error())
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(program.Main(m)) }

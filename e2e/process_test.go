@@ -12,13 +12,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
+	"onejob/logtest"
 	"onejob/redistest"
 )
 
@@ -26,34 +27,16 @@ import (
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	out    *output
+	out    *logtest.Buffer
 	exited chan struct{} // closed when it has
 	err    error
-}
-
-// output collects what a process writes, on both streams, and can be read meanwhile.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // launch starts a program with variables of its environment; it is killed at the
 // end of the test if it still runs.
 func launch(t *testing.T, env []string, name string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, out: &output{}, exited: make(chan struct{}), cmd: exec.Command(name, args...)}
+	p := &process{t: t, out: &logtest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(name, args...)}
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	p.cmd.Env = append(os.Environ(), env...)
 	require.NoError(t, p.cmd.Start())
@@ -74,7 +57,7 @@ func launch(t *testing.T, env []string, name string, args ...string) *process {
 // onejob runs the real binary.
 func onejob(t *testing.T, args ...string) *process {
 	t.Helper()
-	return launch(t, []string{"ONEJOB_DEV_KEYS=1"}, buildBinary(t), args...)
+	return launch(t, []string{"ONEJOB_DEV_KEYS=1"}, program.Onejob(t), args...)
 }
 
 // end waits for the process to exit and returns its code.
@@ -271,18 +254,18 @@ func TestProcess_Durability(t *testing.T) {
 func TestProcess_ApiWorkerKeysAndSigterm(t *testing.T) {
 	t.Parallel()
 	url, path := redisServer(t), configFile(t, simulatedYAML)
-	created := launch(t, nil, buildBinary(t), "keys", "create", "--redis", url, "--owner", "acme", "--label", "till")
+	created := launch(t, nil, program.Onejob(t), "keys", "create", "--redis", url, "--owner", "acme", "--label", "till")
 	require.Zero(t, created.end(), created.out.String())
 	secret := regexp.MustCompile(`(?m)^oj_\S+$`).FindString(created.out.String())
 	require.NotEmpty(t, secret, created.out.String())
-	list := launch(t, nil, buildBinary(t), "keys", "list", "--redis", url)
+	list := launch(t, nil, program.Onejob(t), "keys", "list", "--redis", url)
 	require.Zero(t, list.end())
 	require.Contains(t, list.out.String(), "acme")
 	require.NotContains(t, list.out.String(), secret)
 
 	apiAddr, workerAddr := freeAddr(t), freeAddr(t)
-	api := launch(t, nil, buildBinary(t), "api", "--config", path, "--redis", url, "--addr", apiAddr)
-	worker := launch(t, nil, buildBinary(t), "worker", "--config", path, "--redis", url, "--addr", workerAddr)
+	api := launch(t, nil, program.Onejob(t), "api", "--config", path, "--redis", url, "--addr", apiAddr)
+	worker := launch(t, nil, program.Onejob(t), "worker", "--config", path, "--redis", url, "--addr", workerAddr)
 	api.ready(apiAddr)
 	worker.ready(workerAddr)
 	acme := direct(t, apiAddr).as(secret)
@@ -299,13 +282,13 @@ func TestProcess_ApiWorkerKeysAndSigterm(t *testing.T) {
 
 	// What is submitted while no worker is there waits for the next one.
 	waiting := acme.submit("later", page1).job
-	worker = launch(t, nil, buildBinary(t), "worker", "--config", path, "--redis", url, "--addr", workerAddr)
+	worker = launch(t, nil, program.Onejob(t), "worker", "--config", path, "--redis", url, "--addr", workerAddr)
 	acme.untilState(waiting.ID, "succeeded")
 	worker.terminate()
 	require.Zero(t, worker.end())
 
 	id := regexp.MustCompile(`(?m)^\S+:`).FindString(created.out.String())
-	revoked := launch(t, nil, buildBinary(t), "keys", "revoke", "--redis", url, strings.TrimSuffix(id, ":"))
+	revoked := launch(t, nil, program.Onejob(t), "keys", "revoke", "--redis", url, strings.TrimSuffix(id, ":"))
 	require.Zero(t, revoked.end(), revoked.out.String())
 	require.Eventually(t, func() bool {
 		a, err := acme.call(http.MethodGet, "/v1/jobs", "")

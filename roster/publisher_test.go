@@ -1,11 +1,8 @@
 package roster_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"onejob/logtest"
 	"onejob/redistest"
 	"onejob/roster"
 )
@@ -49,7 +47,7 @@ func TestPublisher_AStoreThatIsAway(t *testing.T) {
 	server := miniredis.RunT(t)
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() { _ = rdb.Close() })
-	var log lines
+	var log logtest.Buffer
 	described := make(chan struct{}, 1000)
 	p := &roster.Publisher{
 		Roster: roster.Roster{Redis: rdb}, Every: time.Millisecond, Log: slog.New(slog.NewTextHandler(&log, nil)),
@@ -61,9 +59,9 @@ func TestPublisher_AStoreThatIsAway(t *testing.T) {
 		receive(t, described)
 	}
 	server.SetError("")
-	require.Eventually(t, func() bool { return log.count("again") == 1 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return log.Count("again") == 1 }, patience, time.Millisecond)
 	stop()
-	require.Equal(t, 1, log.count("for now"), log.String())
+	require.Equal(t, 1, log.Count("for now"), log.String())
 }
 
 // It ends in time even if the store never answers.
@@ -97,23 +95,3 @@ func receive(t *testing.T, from <-chan struct{}) {
 		require.FailNow(t, "nothing came")
 	}
 }
-
-// lines is a log that is written and read at once.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *lines) count(s string) int { return strings.Count(l.String(), s) }

@@ -1,13 +1,10 @@
 package tracing_test
 
 import (
-	"bytes"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,26 +13,9 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"onejob/logtest"
 	"onejob/tracing"
 )
-
-// lines is a log that can be read meanwhile.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) count(word string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), word)
-}
 
 // received is a request at a collector.
 type received struct {
@@ -139,12 +119,12 @@ func TestClose_IsBounded(t *testing.T) {
 		}
 	}))
 	t.Cleanup(func() { close(gone); server.Close() })
-	var log lines
+	var log logtest.Buffer
 	exporter := export(t, tracing.Settings{Endpoint: server.URL, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	_, span := exporter.Tracer().Start(t.Context(), "call")
 	span.End()
 	began := time.Now()
 	exporter.Close()
 	require.Less(t, time.Since(began), 8*time.Second)
-	require.Positive(t, log.count("level=WARN"), "and is said")
+	require.Positive(t, log.Count("level=WARN"), "and is said")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/redistest"
 )
 
@@ -34,7 +35,7 @@ func openShop(t *testing.T) *shop {
 	t.Helper()
 	redis := redistest.Real(t).Options()
 	s := &shop{
-		binary: onejob(t), provider: newLedger(t), config: filepath.Join(t.TempDir(), "onejob.yaml"),
+		binary: program.Onejob(t), provider: newLedger(t), config: filepath.Join(t.TempDir(), "onejob.yaml"),
 		addrs: [2]string{freeAddr(t), freeAddr(t)},
 	}
 	config := fmt.Sprintf(shopConfig, redis.Addr, redis.DB, s.provider.url)

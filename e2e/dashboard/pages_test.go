@@ -3,7 +3,6 @@ package dashboard
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -11,15 +10,33 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// signedIn is a process and an operator's browser at it.
+func signedIn(t *testing.T) (*server, *page) {
+	t.Helper()
+	s := startServer(t)
+	p := open(t, s.base, desk)
+	p.signIn("dev-operator-key")
+	return s, p
+}
+
+// decide fills in the form that a button leads to, up to where its consequence is
+// named and can be confirmed.
+func (p *page) decide(button, result, reason string) {
+	p.t.Helper()
+	p.run(click(button), see("#decide"))
+	if result != "" {
+		p.run(write("#result", result))
+	}
+	p.run(write("#reason", reason), click("#review-button"), see("#confirm"))
+}
+
 // TestInbox_IsResolved: what needs a person is there, with its evidence; he
 // decides, reads what it risks, and confirms; the job and the audit log say so.
 func TestInbox_IsResolved(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s, p := signedIn(t)
 	id := s.submit("click", "print", hangs)
 	s.await(id, "unknown")
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
 	p.visit("/dashboard/unknown")
 	p.eventually(`document.querySelector("#needs-person #unknown-`+id+`") !== null`, "it needs a person")
 	card := p.text("#unknown-" + id)
@@ -30,8 +47,7 @@ func TestInbox_IsResolved(t *testing.T) {
 
 	p.run(click("#unknown-"+id+` [data-action="fail"]`), see("#decide"))
 	require.Equal(t, "unknown", s.get(id).State, "nothing is decided by looking")
-	p.run(write("#reason", "The printer's log has no such page."),
-		click("#review-button"), see("#review"))
+	p.run(write("#reason", "The printer's log has no such page."), click("#review-button"), see("#review"))
 	require.Equal(t, "unknown", s.get(id).State, "nothing is decided before it is confirmed")
 	review := p.text("#review")
 	require.Contains(t, review, "The printer's log has no such page.")
@@ -51,15 +67,11 @@ func TestInbox_IsResolved(t *testing.T) {
 // TestInbox_SucceedsWithAResult: what the provider did is written down by hand.
 func TestInbox_SucceedsWithAResult(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s, p := signedIn(t)
 	id := s.submit("click", "print", hangs)
 	s.await(id, "unknown")
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
 	p.visit("/dashboard/unknown")
-	p.run(click("#unknown-"+id+` [data-action="succeed"]`), see("#result"),
-		write("#result", `{"pages": 1}`), write("#reason", "I saw the page."),
-		click("#review-button"), see("#confirm"))
+	p.decide("#unknown-"+id+` [data-action="succeed"]`, `{"pages": 1}`, "I saw the page.")
 	require.Equal(t, "unknown", s.get(id).State, "nothing is decided before it is confirmed")
 	p.run(click("#confirm"), see("#said"))
 	j := s.get(id)
@@ -73,17 +85,14 @@ func TestInbox_SucceedsWithAResult(t *testing.T) {
 // TestJob_IsRetried from its page.
 func TestJob_IsRetried(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s, p := signedIn(t)
 	id := s.submit("click", "print", rejects)
 	s.await(id, "failed")
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
 	p.visit("/dashboard/jobs/" + id)
 	require.Contains(t, p.text("main"), "click")
 	p.picture("job-failed")
-	p.run(click(`[data-action="retry"]`), see("#decide"),
-		write("#reason", "Paper is in again."), click("#review-button"),
-		see("#confirm"), click("#confirm"), see("#said"))
+	p.decide(`[data-action="retry"]`, "", "Paper is in again.")
+	p.run(click("#confirm"), see("#said"))
 	j := s.await(id, "succeeded")
 	require.Len(t, j.Attempts, 2)
 	require.Equal(t, 2, j.CompletedBy)
@@ -104,11 +113,9 @@ var hostile, _ = json.Marshal(map[string]any{
 // configuration redacts is not shown.
 func TestJob_AScriptStaysText(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s, p := signedIn(t)
 	id := s.submit("<script>window.pwned=4</script>", "plot", string(hostile))
 	s.await(id, "succeeded")
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
 	for _, path := range []string{"/dashboard/jobs/" + id, "/dashboard/jobs"} {
 		p.visit(path)
 		require.True(t, eval[bool](p, `window.pwned === undefined`), path)
@@ -126,9 +133,7 @@ func TestJob_AScriptStaysText(t *testing.T) {
 // TestJobs_FollowLive without being loaded again; paused, they stand still.
 func TestJobs_FollowLive(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
+	s, p := signedIn(t)
 	p.visit("/dashboard/jobs")
 	p.run(chromedp.Evaluate[chromedp.Void](`window.same = true`))
 	first := s.submit("first", "plot", works)
@@ -154,12 +159,10 @@ func TestJobs_FollowLive(t *testing.T) {
 // is said beforehand.
 func TestBulk_PreviewsAndTellsEach(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s, p := signedIn(t)
 	failed, done := s.submit("bad", "print", rejects), s.submit("good", "plot", works)
 	s.await(failed, "failed")
 	s.await(done, "succeeded")
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
 	p.visit("/dashboard/jobs")
 	p.run(click("#tick-"+failed), click("#tick-"+done), click("#bulk-retry"),
 		see("#reason"))
@@ -175,23 +178,10 @@ func TestBulk_PreviewsAndTellsEach(t *testing.T) {
 	p.quiet()
 }
 
-// TestViewer_LooksOnly: no buttons, and no way around them.
-func TestViewer_LooksOnly(t *testing.T) {
-	t.Parallel()
-	s := startServer(t)
-	p := open(t, s.base, desk)
-	p.visit("/dashboard")
-	p.run(write("#key", "dev-key"), click("#login"), see("#login-error"))
-	require.Regexp(t, "(?i)operator", p.text("#login-error"), "an owner's key is told whose page this is")
-	require.NotContains(t, p.at(), "dev-key")
-}
-
 // TestKeyboard_SkipsTheNavigation and reaches the first filter.
 func TestKeyboard_SkipsTheNavigation(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
+	_, p := signedIn(t)
 	p.visit("/dashboard/jobs")
 	p.run(chromedp.KeyEvent(kb.Tab))
 	require.Equal(t, "skip", eval[string](p, `document.activeElement.className`))
@@ -207,60 +197,13 @@ func TestKeyboard_SkipsTheNavigation(t *testing.T) {
 // TestMonitor_OpensWithTheSameLogin, its scripts included.
 func TestMonitor_OpensWithTheSameLogin(t *testing.T) {
 	t.Parallel()
-	s := startServer(t)
+	s, p := signedIn(t)
 	id := s.submit("bad", "print", rejects)
 	s.await(id, "failed")
-	p := open(t, s.base, desk)
-	p.signIn("dev-operator-key")
 	p.run(chromedp.Navigate(s.base + "/monitor"))
 	p.eventually(`document.body.innerText.includes("operator")`, "asynqmon lists its queues")
 	p.picture("monitor")
 	status, _, err := s.call(http.MethodGet, "/monitor/api/queues", "", "")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusUnauthorized, status)
-}
-
-// lives are jobs in every state, for the pages to show.
-func (s *server) lives() (unknown, failed string) {
-	unknown = s.submit("unknown", "print", hangs)
-	failed = s.submit("failed", "print", rejects)
-	s.submit("long-key-"+strings.Repeat("x", 200), "plot", works)
-	s.submit("open", "plot", `{"simulate":{"laser":{"outcome":"hang"}}}`)
-	s.await(unknown, "unknown")
-	s.await(failed, "failed")
-	return unknown, failed
-}
-
-// TestEveryPage_OnEveryScreen: light and dark, on a desk and on a phone, no page
-// breaks a rule of accessibility, complains, or is wider than the screen.
-func TestEveryPage_OnEveryScreen(t *testing.T) {
-	t.Parallel()
-	source := axe(t)
-	s := startServer(t)
-	unknown, failed := s.lives()
-	pages := []string{
-		"/dashboard/unknown", "/dashboard/jobs", "/dashboard/jobs?state=failed", "/dashboard/jobs/" + unknown, "/dashboard/jobs/" + failed,
-		"/dashboard/providers", "/dashboard/store", "/dashboard/audit", "/dashboard/jobs/job_nothing",
-	}
-	for _, look := range []screen{desk, deskDark, phone, phoneDark} {
-		t.Run(look.name, func(t *testing.T) {
-			t.Parallel()
-			p := open(t, s.base, look)
-			p.visit("/dashboard")
-			p.accessible(source, "login on "+look.name)
-			p.picture("login-" + look.name)
-			p.signIn("dev-operator-key")
-			for _, path := range pages {
-				p.visit(path)
-				p.accessible(source, path+" on "+look.name)
-				wide := eval[int](p, `document.documentElement.scrollWidth - window.innerWidth`)
-				require.LessOrEqual(t, wide, 0, "%s is %d pixels too wide on %s", path, wide, look.name)
-				name := strings.NewReplacer(unknown, "unknown", failed, "failed", "/dashboard/", "", "?", "-", "=", "-").Replace(path)
-				p.picture(look.name + "-" + name)
-			}
-			p.run(click(`#account summary`))
-			dark := eval[int](p, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).map(Number).reduce((a, b) => a + b)`) < 3*128
-			require.Equal(t, look.dark, dark, "the background follows the scheme")
-		})
-	}
 }

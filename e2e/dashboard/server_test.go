@@ -12,41 +12,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/redistest"
 )
-
-// binary is onejob, built once.
-var binary struct {
-	once      sync.Once
-	dir, path string
-	err       error
-	out       []byte
-}
-
-func buildBinary(t *testing.T) string {
-	t.Helper()
-	binary.once.Do(func() {
-		if binary.dir, binary.err = os.MkdirTemp("", "onejob-dashboard-"); binary.err != nil {
-			return
-		}
-		binary.path = filepath.Join(binary.dir, "onejob")
-		binary.out, binary.err = exec.Command("go", "build", "-o", binary.path, "../../cmd/onejob").CombinedOutput()
-	})
-	require.NoError(t, binary.err, string(binary.out))
-	return binary.path
-}
-
-func removeBinary() {
-	if binary.dir != "" {
-		_ = os.RemoveAll(binary.dir)
-	}
-}
 
 // configuration has a provider that is soon given up, and one that works.
 const configuration = `
@@ -67,7 +40,7 @@ type server struct {
 	base string
 }
 
-func startServer(t *testing.T) *server {
+func startServer(t *testing.T, args ...string) *server {
 	t.Helper()
 	needsBrowser(t)
 	port, err := redistest.FreePort()
@@ -75,7 +48,7 @@ func startServer(t *testing.T) *server {
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	config := filepath.Join(t.TempDir(), "onejob.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(configuration), 0o600))
-	cmd := exec.Command(buildBinary(t), "dev", "--config", config, "--addr", addr)
+	cmd := exec.Command(program.Onejob(t), append([]string{"dev", "--config", config, "--addr", addr}, args...)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())

@@ -6,14 +6,14 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 	"github.com/stretchr/testify/require"
+
+	"onejob/e2e/program"
 )
 
 // request is what a caller does with a client of OpenAI's.
@@ -146,7 +146,7 @@ func askNode(t *testing.T, r request) outcome {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	command := exec.CommandContext(ctx, "node", script(t), string(raw))
+	command := exec.CommandContext(ctx, "node", program.Script(t, "door.mjs"), string(raw))
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	require.NoError(t, err, "%s", out)
@@ -158,58 +158,4 @@ func askNode(t *testing.T, r request) outcome {
 		}
 	}
 	return all
-}
-
-var installed struct {
-	once      sync.Once
-	dir       string
-	temporary bool
-	err       error
-}
-
-// script is door.mjs beside the packages it needs. Where they are not installed
-// there, they are in a directory of this test's own: other packages' tests may
-// run, and install, at the same time.
-func script(t *testing.T) string {
-	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("ONEJOB_REQUIRE_NODE") != "" {
-				require.FailNow(t, program+" is not installed")
-			}
-			t.Skip(program + " is not installed, and the client this test needs is a package of it")
-		}
-	}
-	installed.once.Do(func() {
-		installed.dir = filepath.Join("..", "node")
-		if _, err := os.Stat(filepath.Join(installed.dir, "node_modules", "openai", "package.json")); err == nil {
-			return
-		}
-		installed.temporary = true
-		installed.dir, installed.err = install(installed.dir)
-	})
-	require.NoError(t, installed.err)
-	return filepath.Join(installed.dir, "door.mjs")
-}
-
-func install(from string) (string, error) {
-	dir, err := os.MkdirTemp("", "onejob-door-")
-	if err != nil {
-		return "", err
-	}
-	for _, name := range []string{"package.json", "package-lock.json", "door.mjs"} {
-		data, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			return dir, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return dir, err
-		}
-	}
-	npm := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		return dir, errors.Join(err, errors.New(string(out)))
-	}
-	return dir, nil
 }

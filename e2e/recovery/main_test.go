@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"onejob/e2e/program"
 )
 
 // together is how many tests run at once. They wait most of the time: for leases
@@ -35,7 +37,7 @@ func TestMain(m *testing.M) {
 		_ = flag.Set("test.parallel", together)
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		binaries.remove()
+		_ = program.Remove()
 		os.Exit(code)
 	}))
 }

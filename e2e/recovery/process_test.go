@@ -10,50 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-// built are onejob's binaries, made once: as everybody has it, and with the
-// crash points in it.
-type built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-var binaries built
-
-func (b *built) path(t *testing.T, name string) string {
-	t.Helper()
-	b.once.Do(func() { b.dir, b.err = build() })
-	require.NoError(t, b.err)
-	return filepath.Join(b.dir, name)
-}
-
-func build() (string, error) {
-	dir, err := os.MkdirTemp("", "onejob-e2e-")
-	if err != nil {
-		return "", err
-	}
-	for name, tags := range map[string]string{"onejob": "", "onejob-faults": "faults"} {
-		out, err := exec.Command("go", "build", "-tags", tags, "-o", filepath.Join(dir, name), "onejob/cmd/onejob").CombinedOutput()
-		if err != nil {
-			return dir, fmt.Errorf("building %s: %w\n%s", name, err, out)
-		}
-	}
-	return dir, nil
-}
-
-func (b *built) remove() {
-	if b.dir != "" {
-		_ = os.RemoveAll(b.dir)
-	}
-}
 
 // process is one that the test started; it ends with the test.
 type process struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/jobs"
 )
 
@@ -81,7 +82,7 @@ func (w *world) onlyAcknowledged(creates map[string]int) {
 // fsck runs `onejob fsck` and gives what it said, and whether it exited with 0.
 func (w *world) fsck(args ...string) (string, bool) {
 	w.t.Helper()
-	cmd := exec.CommandContext(w.ctx, binaries.path(w.t, "onejob"), append([]string{"fsck", "--config", w.config}, args...)...)
+	cmd := exec.CommandContext(w.ctx, program.Onejob(w.t), append([]string{"fsck", "--config", w.config}, args...)...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
 }

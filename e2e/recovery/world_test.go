@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/jobs"
 	"onejob/redistest"
 )
@@ -148,11 +149,11 @@ func (w *world) run(command string, env ...string) (*process, string) {
 	port, err := redistest.FreePort()
 	require.NoError(w.t, err)
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	name := "onejob"
+	binary := program.Onejob
 	if len(env) > 0 {
-		name = "onejob-faults"
+		binary = program.Faulty
 	}
-	cmd := exec.Command(binaries.path(w.t, name), command, "--config", w.config, "--addr", addr, "-v")
+	cmd := exec.Command(binary(w.t), command, "--config", w.config, "--addr", addr, "-v")
 	cmd.Env = append(append(os.Environ(), "ONEJOB_DEV_KEYS=1"), env...)
 	p := start(w.t, command, cmd)
 	within(w.t, 60*time.Second, command+" is ready, or has met its fault", func() bool {

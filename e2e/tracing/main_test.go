@@ -4,17 +4,9 @@ package tracing_test
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
+	"onejob/e2e/program"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		if made != "" {
-			_ = os.RemoveAll(filepath.Dir(made))
-		}
-		os.Exit(code)
-	}))
-}
+func TestMain(m *testing.M) { os.Exit(program.Main(m)) }

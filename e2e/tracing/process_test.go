@@ -23,6 +23,7 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"onejob/e2e/program"
 	"onejob/redistest"
 )
 
@@ -89,28 +90,10 @@ func (c *collector) get(t *testing.T, name string) sent {
 	return found
 }
 
-// made is where binary put it.
-var made string
-
-// binary is onejob's, made once.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "onejob-tracing-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "onejob")
-	if out, err := exec.Command("go", "build", "-o", path, "onejob/cmd/onejob").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building onejob: %w\n%s", err, out)
-	}
-	made = path
-	return path, nil
-})
-
 // run starts `onejob <command>` and waits until it is ready; end stops it and waits.
 func run(t *testing.T, command, config string, env ...string) (addr string, end func()) {
 	t.Helper()
-	path, err := binary()
-	require.NoError(t, err)
+	path := program.Onejob(t)
 	port, err := redistest.FreePort()
 	require.NoError(t, err)
 	addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))

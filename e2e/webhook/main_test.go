@@ -3,27 +3,14 @@
 package webhook
 
 import (
-	"fmt"
 	"os"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"onejob/e2e/program"
 )
 
 // patience bounds every wait of these tests.
 const patience = time.Minute
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if installed.temporary {
-		_ = os.RemoveAll(installed.dir)
-	}
-	if code == 0 {
-		if err := goleak.Find(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(program.Main(m)) }

@@ -4,15 +4,15 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"onejob/e2e/program"
 )
 
 // seen is what the receiver says of one delivery: ok, or why the package refuses.
@@ -40,7 +40,7 @@ func newReceiver(t *testing.T, fail int, secrets ...string) *receiver {
 	t.Helper()
 	arguments, err := json.Marshal(map[string]any{"secrets": secrets, "fail": fail})
 	require.NoError(t, err)
-	command := exec.Command("node", script(t), string(arguments))
+	command := exec.Command("node", program.Script(t, "receiver.mjs"), string(arguments))
 	command.Stderr = os.Stderr
 	life, err := command.StdinPipe()
 	require.NoError(t, err)
@@ -81,58 +81,4 @@ func (r *receiver) next(ctx context.Context) seen {
 		require.FailNow(r.t, "no delivery came")
 	}
 	return seen{}
-}
-
-var installed struct {
-	once      sync.Once
-	dir       string
-	temporary bool
-	err       error
-}
-
-// script is receiver.mjs beside the packages it needs. Where they are not installed
-// there, they are in a directory of this test's own: other packages' tests may
-// run, and install, at the same time.
-func script(t *testing.T) string {
-	t.Helper()
-	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv("ONEJOB_REQUIRE_NODE") != "" {
-				require.FailNow(t, program+" is not installed")
-			}
-			t.Skip(program + " is not installed, and the receiver this test needs is a package of it")
-		}
-	}
-	installed.once.Do(func() {
-		installed.dir = filepath.Join("..", "node")
-		if _, err := os.Stat(filepath.Join(installed.dir, "node_modules", "standardwebhooks", "package.json")); err == nil {
-			return
-		}
-		installed.temporary = true
-		installed.dir, installed.err = install(installed.dir)
-	})
-	require.NoError(t, installed.err)
-	return filepath.Join(installed.dir, "receiver.mjs")
-}
-
-func install(from string) (string, error) {
-	dir, err := os.MkdirTemp("", "onejob-receiver-")
-	if err != nil {
-		return "", err
-	}
-	for _, name := range []string{"package.json", "package-lock.json", "receiver.mjs"} {
-		data, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			return dir, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return dir, err
-		}
-	}
-	npm := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		return dir, errors.Join(err, errors.New(string(out)))
-	}
-	return dir, nil
 }
