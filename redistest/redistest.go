@@ -5,6 +5,7 @@ package redistest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -114,14 +115,27 @@ func startShared() (string, error) {
 	return addr, Ready(addr)
 }
 
-// FreePort returns a TCP port of the loopback address that was free just now.
+// Ports are handed out below those that the system gives to connections, from a
+// place of each process's own: one that was free just now would else be taken by a
+// neighbour's connection or server before its own server listens.
+const (
+	firstPort, portsOfAll = 10_000, 22_000
+	portsOfOne            = 131
+)
+
+var nextPort atomic.Int64
+
+// FreePort returns a TCP port of the loopback address that nobody listens on, and
+// that no other test of this machine is given.
 func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for range portsOfAll {
+		port := firstPort + (os.Getpid()*portsOfOne+int(nextPort.Add(1)))%portsOfAll
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return port, l.Close()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, errors.New("no port is free")
 }
 
 // Ready waits until a Redis answers at addr, ten seconds at most.
