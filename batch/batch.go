@@ -1,5 +1,8 @@
 // Package batch sends scripts that run at the same moment to Redis together: one
-// write and one read for all of them instead of one each.
+// write and one read for all of them instead of one each. It is go-redis's automatic
+// pipelining, which go-redis calls experimental: its version is pinned, and what we
+// need of it is tested here. A batch that broke off is sent again as a whole; every
+// script knows its own operation again.
 package batch
 
 import (

@@ -147,7 +147,8 @@ local function move_attempt(n, to)
   end
 end
 
--- event adds a line to the trail: time, actor, verb, attempt, from, to, reason.
+-- event adds a line to the trail: time, actor, verb, attempt, from, to, reason. The
+-- first line is submit.lua's own.
 local function event(verb, n, from, to, reason)
   local k = (tonumber(job.events) or 0) + 1
   set('events', k)

@@ -48,11 +48,16 @@ func (q *Queue) EnqueueTicket(ctx context.Context, job *jobs.Job) error {
 		return fmt.Errorf("writing a ticket: %w", err)
 	}
 	id := fmt.Sprintf("%s-retry-v%d", job.ID, job.Version)
-	_, err = q.enqueuer(false).EnqueueContext(ctx, asynq.NewTask(TypeTicket, payload,
+	return q.put(ctx, id, asynq.NewTask(TypeTicket, payload,
 		asynq.TaskID(id), asynq.Queue(QueueOperator), asynq.MaxRetry(maxRetry), asynq.Timeout(time.Minute),
 		asynq.ProcessAt(job.ExpiresAt.Go().Add(ticketAfterExpiry))))
+}
+
+// put puts a task on its queue. That one with its id is there already is no error.
+func (q *Queue) put(ctx context.Context, id string, task *asynq.Task) error {
+	_, err := q.enqueuer(false).EnqueueContext(ctx, task)
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
-		return fmt.Errorf("enqueuing ticket %s: %w", id, err)
+		return fmt.Errorf("enqueuing %s: %w", id, err)
 	}
 	return nil
 }

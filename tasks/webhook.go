@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -48,10 +47,6 @@ func (q *Queue) EnqueueWebhook(ctx context.Context, w Webhook, handed int) error
 	if handed > 1 {
 		id = fmt.Sprintf("%s-w%d", id, handed-1)
 	}
-	_, err = q.enqueuer(false).EnqueueContext(ctx, asynq.NewTask(TypeWebhook, payload,
+	return q.put(ctx, id, asynq.NewTask(TypeWebhook, payload,
 		asynq.TaskID(id), asynq.Queue(QueueWebhooks), asynq.MaxRetry(maxRetry), asynq.Timeout(webhookTime)))
-	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) {
-		return fmt.Errorf("enqueuing %s: %w", id, err)
-	}
-	return nil
 }
