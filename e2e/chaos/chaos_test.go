@@ -1,0 +1,218 @@
+package chaos_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+
+	"onejob/auth"
+	"onejob/jobs"
+	"onejob/redistest"
+)
+
+func seedOf(text string) int64 {
+	seed, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return rand.Int64N(1_000_000_000) //nolint:gosec // any will do
+	}
+	return seed
+}
+
+// sizes are the jobs and faults of a run: ONEJOB_CHAOS_JOBS of them, 300 if it does not
+// say. Faults go with the jobs.
+func sizes() (int, quotas) {
+	n, err := strconv.Atoi(os.Getenv("ONEJOB_CHAOS_JOBS"))
+	if err != nil || n <= 0 {
+		n = 300
+	}
+	share := func(per5000 int) int { return max(1, per5000*n/5000) }
+	q := quotas{Worker: share(40), API: share(20), Redis: share(10), Pause: share(10), Toxic: share(20), Provider: share(3)}
+	if n >= 100_000 {
+		q = quotas{Worker: 500, API: 200, Redis: 100, Pause: 100, Toxic: 100, Provider: 20}
+	}
+	return n, q
+}
+
+func TestChaos(t *testing.T) { //nolint:paralleltest // it wants the machine to itself
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	redistest.Require(t)
+	seed := seedOf(os.Getenv(seedEnv))
+	n, q := sizes()
+	t.Logf("seed %d, %d jobs, %+v; again: make chaos SEED=%d JOBS=%d", seed, n, q, seed, n)
+	w := newWorld(t, seed)
+	w.ready()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+time.Duration(n)*40*time.Millisecond)
+	defer cancel()
+	h, kinds, submitted := &history{}, w.planned(q), &atomic.Int64{}
+	began := time.Now()
+	var faults sync.WaitGroup
+	for _, k := range kinds {
+		faults.Go(func() { k.fire(ctx, submitted, n) })
+	}
+	go w.progress(ctx, submitted, n, kinds)
+	w.submitAll(ctx, h, n, kinds, submitted)
+	faults.Wait()
+	for _, k := range kinds {
+		t.Logf("%s: %d of %d fired, last error %v", k.name, k.fired.Load(), len(k.plan), k.err.Load())
+		require.GreaterOrEqual(t, k.fired.Load()*100, int64(len(k.plan))*95, k.name)
+	}
+	w.ready()
+	submittedIn := time.Since(began)
+	stories := w.settle(ctx, h, n)
+	for _, c := range h.calls {
+		stories[c.Key].Calls = append(stories[c.Key].Calls, c)
+	}
+	w.verdict(stories, n)
+	t.Logf("submitted in %v, settled after %v, %d calls", submittedIn.Round(time.Second), time.Since(began).Round(time.Second), len(h.calls))
+	out, err := exec.Command(filepath.Join(w.dir, "onejob"), "fsck", "--config", w.config).CombinedOutput()
+	require.NoError(t, err, "I11: %s", out)
+}
+
+func (w *world) progress(ctx context.Context, submitted *atomic.Int64, n int, kinds []*kind) {
+	for began := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(10 * time.Second):
+		}
+		line := fmt.Sprintf("chaos %v: %d of %d submitted", time.Since(began).Round(time.Second), submitted.Load(), n)
+		for _, k := range kinds {
+			line += fmt.Sprintf(", %s %d", k.name, k.fired.Load())
+		}
+		fmt.Fprintln(os.Stderr, line)
+	}
+}
+
+func (w *world) get(path string, into any) error {
+	var last error
+	for i := range 40 {
+		req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "http://"+w.direct[i%apis]+path, nil)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+auth.DevOperatorKey)
+		resp, err := w.http.Do(req)
+		if err == nil {
+			err = json.NewDecoder(resp.Body).Decode(into)
+			_ = resp.Body.Close()
+			if err == nil && resp.StatusCode == http.StatusOK {
+				return nil
+			}
+			last = fmt.Errorf("%s: %d %w", path, resp.StatusCode, err)
+		} else {
+			last = err
+		}
+		<-time.After(250 * time.Millisecond)
+	}
+	return last
+}
+
+func (w *world) ready() {
+	w.t.Helper()
+	for range w.direct {
+		var any map[string]any
+		require.NoError(w.t, w.get("/readyz", &any))
+	}
+}
+
+// settle waits until every acknowledged job has ended, as an operator settling what
+// nothing else can, and gives the stories.
+func (w *world) settle(ctx context.Context, h *history, n int) map[string]*story {
+	w.t.Helper()
+	stories := map[string]*story{}
+	for _, c := range h.calls {
+		s := stories[c.Key]
+		if s == nil {
+			s = &story{}
+			stories[c.Key] = s
+		}
+		if c.Job.ID != "" && s.Job.ID == "" {
+			s.Job.ID = c.Job.ID
+		}
+	}
+	require.Len(w.t, stories, n)
+	for key, s := range stories {
+		require.NotEmpty(w.t, s.Job.ID, "%s was never acknowledged (seed %d)", key, w.seed)
+		for {
+			require.NoError(w.t, w.get("/v1/jobs/"+s.Job.ID, &s.Job))
+			if s.Job.State.Ended() || ctx.Err() != nil {
+				break
+			}
+			ledger, err := readLedger(w.ledger)
+			require.NoError(w.t, err)
+			effects := map[string]string{}
+			for _, e := range ledger {
+				if e.Result != "" {
+					effects[e.Attempt] = e.Result
+				}
+			}
+			w.operate(ctx, h, &s.Job, effects)
+			<-time.After(200 * time.Millisecond)
+			s.Job = jobs.Job{ID: s.Job.ID}
+		}
+	}
+	return stories
+}
+
+func (w *world) verdict(stories map[string]*story, n int) {
+	w.t.Helper()
+	ledger, err := readLedger(w.ledger)
+	require.NoError(w.t, err)
+	seen := map[string]int{}
+	byKey := map[string][]entry{}
+	for _, e := range ledger {
+		byKey[e.Key] = append(byKey[e.Key], e)
+		seen[e.Mode]++
+	}
+	states, wrong := map[jobs.State]int{}, 0
+	for key, s := range stories {
+		var page struct {
+			Data []jobs.Event `json:"data"`
+		}
+		s.Job = jobs.Job{ID: s.Job.ID}
+		require.NoError(w.t, w.get("/v1/jobs/"+s.Job.ID, &s.Job))
+		require.NoError(w.t, w.get("/v1/jobs/"+s.Job.ID+"/events?limit=100", &page))
+		s.Trail, s.Ledger = page.Data, byKey[key]
+		states[s.Job.State]++
+	}
+	w.t.Logf("jobs %v, ledger %v", states, seen)
+	pictures := os.Getenv("ONEJOB_CHAOS_PICTURES")
+	if pictures == "" {
+		pictures = os.TempDir()
+	}
+	for key, s := range stories {
+		found := s.wrong()
+		result, err := s.linear(filepath.Join(pictures, fmt.Sprintf("chaos-%d-%s.html", w.seed, key)))
+		require.NoError(w.t, err)
+		if result != porcupine.Ok {
+			found = append(found, "not linearizable: "+string(result))
+		}
+		if len(found) > 0 && wrong < 5 {
+			whole, _ := json.MarshalIndent(s, "", " ")
+			w.t.Errorf("seed %d, %s: %v\n%s", w.seed, key, found, whole)
+		}
+		if len(found) > 0 {
+			wrong++
+		}
+	}
+	require.Zero(w.t, wrong, "stories that break an invariant (seed %d)", w.seed)
+	for _, mode := range modes {
+		require.NotZero(w.t, seen[mode], "the provider never did %s: the run shows nothing of it", mode)
+	}
+	require.Greater(w.t, states[jobs.Succeeded], n/2, "too few successes to show anything")
+}
