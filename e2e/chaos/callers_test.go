@@ -2,7 +2,6 @@ package chaos_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -19,9 +18,14 @@ import (
 // call is one request of the history and what was answered; status 0: nobody answered.
 type call struct {
 	Key, Kind  string
+	Path, Body string // what was asked
+	IfMatch    int64  // the version it was asked for; 0: any
 	Start, End time.Time
 	Status     int
-	Job        jobs.Job
+	Replayed   bool    // Idempotent-Replayed
+	Problem    problem // of a refusal
+	Broken     string  // what is wrong with the answer itself
+	Job        told
 }
 
 // history is every call that was made, whoever made it.
@@ -31,7 +35,7 @@ type history struct {
 }
 
 func (w *world) ask(h *history, api int, kind, key, method, path, body string) call {
-	c := call{Key: key, Kind: kind, Start: time.Now()}
+	c := call{Key: key, Kind: kind, Path: path, Body: body, Start: time.Now()}
 	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+w.apiAddrs[api%apis]+path, strings.NewReader(body))
@@ -49,8 +53,8 @@ func (w *world) ask(h *history, api int, kind, key, method, path, body string) c
 		if resp, err := w.http.Do(req); err == nil {
 			raw, err := io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
-			if err == nil && (resp.StatusCode >= 300 || json.Unmarshal(raw, &c.Job) == nil) {
-				c.Status = resp.StatusCode
+			if err == nil {
+				_ = c.hear(resp, raw) // what cannot be read is no answer
 			}
 		}
 	}

@@ -21,7 +21,7 @@ func goodStory() *story {
 		Job:    job,
 		Trail:  []jobs.Event{{ID: "1", Verb: "claim", Attempt: 1, From: "starting", To: "running"}, {ID: "2", Verb: "finalize", Attempt: 1, From: "running", To: "succeeded"}},
 		Ledger: []entry{{Kind: "create", Attempt: "job_1-a1", Result: "sheet-1"}},
-		Calls:  []call{{Key: "k", Kind: "submit", Status: 202, Start: began, End: began.Add(1), Job: jobs.Job{ID: "job_1", State: jobs.Queued, Version: 1}}},
+		Calls:  []call{{Key: "k", Kind: "submit", Status: 202, Start: began, End: began.Add(1), Job: told{ID: "job_1", State: jobs.Queued, Version: 1}}},
 	}
 }
 
@@ -43,7 +43,7 @@ func TestChecker_FindsEach(t *testing.T) {
 		"I8": func(s *story) { s.Calls = append(s.Calls, call{Kind: "other", Status: 202}) },
 		"I9": func(s *story) {
 			later := s.Calls[0].End.Add(1)
-			s.Calls = append(s.Calls, call{Kind: "get", Status: 200, Start: later, End: later, Job: jobs.Job{ID: "job_1", State: jobs.Queued}})
+			s.Calls = append(s.Calls, call{Kind: "get", Status: 200, Start: later, End: later, Job: told{ID: "job_1", State: jobs.Queued}})
 		},
 		"I10": func(s *story) { s.Job.State = jobs.Running },
 	} {

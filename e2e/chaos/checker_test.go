@@ -40,7 +40,7 @@ func (s *story) acknowledged(say func(string, ...any)) {
 		if c.Job.State.Final() && c.Job.State != s.Job.State {
 			say("I5: was %s, is %s", c.Job.State, s.Job.State)
 		}
-		if len(c.Job.Result) > 0 && string(c.Job.Result) != string(s.Job.Result) {
+		if len(c.Job.Result) > 0 && c.Job.Result != string(s.Job.Result) {
 			say("I3: the result was %s, is %s", c.Job.Result, s.Job.Result)
 		}
 		for _, later := range s.Calls {

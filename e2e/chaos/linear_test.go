@@ -115,7 +115,7 @@ func TestLinear_FindsAStaleRead(t *testing.T) {
 			{Verb: "claim", Attempt: 1, To: "running", At: jobs.Time(at(100).UnixMilli())},
 			{Verb: "finalize", Attempt: 1, To: "succeeded", At: jobs.Time(at(200).UnixMilli())},
 		},
-		Calls: []call{{Kind: "get", Status: 200, Start: at(90), End: at(150), Job: jobs.Job{ID: "j", State: jobs.Running}}},
+		Calls: []call{{Kind: "get", Status: 200, Start: at(90), End: at(150), Job: told{ID: "j", State: jobs.Running}}},
 	}
 	result, err := s.linear(t.TempDir() + "/picture.html")
 	require.NoError(t, err)
