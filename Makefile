@@ -10,6 +10,12 @@ PACKAGE_LIMIT   ?= 14m
 PACKAGES        ?= ./...
 # How long `make fuzz` spends on each fuzz target.
 FUZZ_TIME       ?= 30s
+# How long `make soak` lasts, how many jobs a second it submits, which dice it uses
+# (any), and where its samples go as lines of JSON (nowhere).
+SOAK            ?= 30m
+RATE            ?= 30
+SEED            ?=
+OUT             ?=
 # What `onejob version` says of a binary made by `make build`.
 VERSION         ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
@@ -17,7 +23,7 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec clean
+.PHONY: help build dev demo test check cover fuzz spec soak clean
 .PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
@@ -61,6 +67,10 @@ fuzz: needs-go ## Run every fuzz target for FUZZ_TIME (30s)
 
 spec: needs-spin ## Search the model of the protocol to the end (about 3 minutes, 3 GB)
 	spec/all
+
+soak: needs-go needs-redis ## Run for SOAK (30m) with a kill every 30 s and see whether anything grows; RATE, SEED, OUT
+	ONEJOB_REQUIRE_REDIS=1 ONEJOB_SOAK=$(SOAK) ONEJOB_SOAK_RATE=$(RATE) ONEJOB_SOAK_SEED=$(SEED) ONEJOB_SOAK_OUT=$(abspath $(OUT)) \
+		go test -count=1 -v -timeout 0 -run TestSoak ./e2e/soak
 
 clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules
