@@ -43,10 +43,22 @@ func readAnswer(jobID string, raw []any) (*answer, error) {
 		owner:    str(raw[9]),
 		rest:     raw[fixed:],
 	}
+	if a.word == lua.NewerSchema {
+		return nil, a.newer()
+	}
 	if code, refused := refusals[a.word]; refused {
 		return nil, a.refusal(code)
 	}
 	return a, nil
+}
+
+// newer is the error of a record that cannot be read. submit names the job, for it is
+// not the one that was asked about.
+func (a *answer) newer() *NewerSchema {
+	if len(a.rest) == 1 {
+		return &NewerSchema{JobID: a.detail, Schema: str(a.rest[0])}
+	}
+	return &NewerSchema{JobID: a.jobID, Schema: a.detail}
 }
 
 func (a *answer) refusal(code Code) *Refusal {

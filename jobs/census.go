@@ -122,23 +122,18 @@ func (s *Store) countOverdue(ctx context.Context, c *Census, now time.Time, over
 }
 
 // readUnknown reads what is small of unknown jobs, and not the rest:
-// inputs may be large.
+// inputs may be large. What a newer onejob wrote is left to its census.
 func (s *Store) readUnknown(ctx context.Context, c *Census, ids []string) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	pipe := s.rdb.Pipeline()
-	records := make(map[string]*redis.MapStringStringCmd, len(ids))
-	for _, id := range ids {
-		if p, ok := partitionOfID(id); ok {
-			records[id] = pipe.HGetAll(ctx, partition(p).job(id))
-		}
-	}
-	if _, err := pipe.Exec(ctx); err != nil {
+	records, err := s.readSmall(ctx, ids)
+	if err != nil {
 		return fmt.Errorf("reading unknown attempts: %w", err)
 	}
-	for id, record := range records {
-		if u := longestUnknown(id, decodeAttempts(id, record.Val())); u != nil {
+	for _, r := range records {
+		fields := fieldMap(r.command.Val().([]any)[0])
+		if newerSchema(r.id, fields["v"]) != nil {
+			continue
+		}
+		if u := longestUnknown(r.id, decodeAttempts(r.id, fields)); u != nil {
 			c.Unknown = append(c.Unknown, *u)
 		}
 	}

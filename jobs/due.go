@@ -25,6 +25,9 @@ const (
 	DueStart   = "start"   // a starting attempt of a job that is to start by a time
 	DueCancel  = "cancel"  // a call its provider is to be asked to cancel
 	DueWebhook = "webhook" // a delivery's next try
+	// DueNewer is no entry: Tries of them were left to newer sweepers, for a newer
+	// onejob wrote the records.
+	DueNewer = "newer"
 )
 
 // Due is an overdue entry this sweep has taken the turn for.

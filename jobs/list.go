@@ -32,6 +32,9 @@ type Page struct {
 	Jobs    []*Job
 	HasMore bool
 	Next    string // cursor of the next page; set with HasMore
+	// Newer counts the jobs looked at for this page that only a newer onejob can
+	// read: they may belong to it, and are not in it.
+	Newer int
 }
 
 // scanMost bounds the records one page may look at, so that a filter that
@@ -113,10 +116,11 @@ func (s *Store) collect(ctx context.Context, q Query, batch []listed, page *Page
 	for i, entry := range batch {
 		ids[i] = entry.id
 	}
-	found, err := s.getAll(ctx, ids)
+	found, newer, err := s.getAll(ctx, ids)
 	if err != nil {
 		return false, listed{}, err
 	}
+	page.Newer += newer
 	byID := make(map[string]*Job, len(found))
 	for _, job := range found {
 		byID[job.ID] = job
@@ -155,9 +159,9 @@ func (s *Store) listByKey(ctx context.Context, q Query) (Page, error) {
 		return Page{}, fmt.Errorf("looking up a key: %w", err)
 	}
 	_, id, _ := strings.Cut(held, " ")
-	found, err := s.getAll(ctx, []string{id})
+	found, newer, err := s.getAll(ctx, []string{id})
 	if err != nil || len(found) == 0 || !q.matches(found[0]) {
-		return Page{}, err
+		return Page{Newer: newer}, err
 	}
 	return Page{Jobs: found}, nil
 }

@@ -68,7 +68,7 @@ func begin(ctx context.Context, t *rapid.T, rdb *redis.Client) *game {
 		id: g.scripts.id, keyHash: "k", owner: ownerHash, state: "queued", version: 1, revision: 1, seq: 1,
 		created: at, updated: at, due: map[string]int64{}, keepJob: g.scripts.keepJob, keepKey: g.scripts.keepKey,
 		rest: map[string]string{
-			"v": "1", "fingerprint": "v1:a", "owner": "dev", "owner_hash": ownerHash, "key": "k", "key_hash": "k", "route": "print",
+			"fingerprint": "v1:a", "owner": "dev", "owner_hash": ownerHash, "key": "k", "key_hash": "k", "route": "print",
 			"provider": "inkjet", "input": `{"page":1}`,
 		},
 		attempts: []*attempt{{state: "starting", provider: "inkjet", created: at, notBefore: at, rest: map[string]string{}}},

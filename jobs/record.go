@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 	"strconv"
@@ -13,11 +14,9 @@ import (
 	"onejob/lua"
 )
 
-// schema is the version of the stored records this build writes and reads.
-const schema = 1
-
 // Get returns a job as it is now, its attempts read in the same instant. The
-// error is a Refusal with CodeNotFound when there is none, or its record expired.
+// error is a Refusal with CodeNotFound when there is none, or its record expired; a
+// NewerSchema when a newer onejob wrote it.
 func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 	p, ok := partitionOfID(id)
 	if !ok {
@@ -36,32 +35,32 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 }
 
 // getAll reads many jobs in one round trip, in the order of ids; those that are
-// not there are left out.
-func (s *Store) getAll(ctx context.Context, ids []string) ([]*Job, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	records, err := s.readAll(ctx, ids)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		if err := lua.Read.Load(ctx, s.rdb).Err(); err != nil {
-			return nil, fmt.Errorf("loading the read script: %w", err)
-		}
-		records, err = s.readAll(ctx, ids)
-	}
+// not there are left out, and those a newer onejob wrote are counted.
+func (s *Store) getAll(ctx context.Context, ids []string) (found []*Job, newer int, err error) {
+	records, err := s.readAll(ctx, ids, func(p partition, id string) []string { return []string{p.job(id), p.data(id)} })
 	if err != nil {
-		return nil, fmt.Errorf("reading %d jobs: %w", len(ids), err)
+		return nil, 0, fmt.Errorf("reading %d jobs: %w", len(ids), err)
 	}
-	found := make([]*Job, 0, len(records))
+	found = make([]*Job, 0, len(records))
 	for _, r := range records {
 		job, err := readRecord(r.id, r.command.Val().([]any))
+		if _, ok := errors.AsType[*NewerSchema](err); ok {
+			newer++
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if job != nil {
 			found = append(found, job)
 		}
 	}
-	return found, nil
+	return found, newer, nil
+}
+
+// readSmall reads of many jobs what is small.
+func (s *Store) readSmall(ctx context.Context, ids []string) ([]asked, error) {
+	return s.readAll(ctx, ids, func(p partition, id string) []string { return []string{p.job(id)} })
 }
 
 // asked is a record that was asked for; what is no id of a job never is.
@@ -70,13 +69,27 @@ type asked struct {
 	command *redis.Cmd
 }
 
-func (s *Store) readAll(ctx context.Context, ids []string) ([]asked, error) {
+// readAll asks for the parts that keys names of many records, in one round trip.
+func (s *Store) readAll(ctx context.Context, ids []string, keys func(partition, string) []string) ([]asked, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	records, err := s.askAll(ctx, ids, keys)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err := lua.Read.Load(ctx, s.rdb).Err(); err != nil {
+			return nil, fmt.Errorf("loading the read script: %w", err)
+		}
+		records, err = s.askAll(ctx, ids, keys)
+	}
+	return records, err
+}
+
+func (s *Store) askAll(ctx context.Context, ids []string, keys func(partition, string) []string) ([]asked, error) {
 	pipe := s.rdb.Pipeline()
 	records := make([]asked, 0, len(ids))
 	for _, id := range ids {
 		if p, ok := partitionOfID(id); ok {
-			keys := partition(p)
-			records = append(records, asked{id, lua.Read.EvalSha(ctx, pipe, []string{keys.job(id), keys.data(id)})})
+			records = append(records, asked{id, lua.Read.EvalSha(ctx, pipe, keys(partition(p), id))})
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -92,6 +105,9 @@ func readRecord(id string, record []any) (*Job, error) {
 		return nil, fmt.Errorf("a record has %d parts, want 2", len(record))
 	}
 	fields := fieldMap(record[0])
+	if newer := newerSchema(id, fields["v"]); newer != nil {
+		return nil, newer
+	}
 	if fields["state"] == "" {
 		return nil, nil
 	}
@@ -114,10 +130,6 @@ func addFields(fields map[string]string, v any) {
 }
 
 func decodeJob(id string, fields map[string]string) (*Job, error) {
-	if v, _ := strconv.Atoi(fields["v"]); v > schema {
-		return nil, fmt.Errorf("job %s was written with schema %d; this build reads up to %d: upgrade it",
-			id, v, schema)
-	}
 	job := &Job{
 		ID: id, Owner: fields["owner"], Route: fields["route"], Provider: fields["provider"],
 		IdempotencyKey: fields["key"], State: State(fields["state"]), Version: num(fields["version"]),

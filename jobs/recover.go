@@ -43,7 +43,8 @@ func (s *Store) ExpireStart(ctx context.Context, jobID string, attempt int) erro
 }
 
 // Mend compares a job's indexes, key, due entries and times to live with its
-// record (I11) and tells what does not agree; with repair, it makes them.
+// record (I11) and tells what does not agree; with repair, it makes them. A
+// NewerSchema says that nothing could be compared.
 func (s *Store) Mend(ctx context.Context, jobID string, repair bool) ([]string, error) {
 	p, ok := partitionOfID(jobID)
 	if !ok {
@@ -57,6 +58,9 @@ func (s *Store) Mend(ctx context.Context, jobID string, repair bool) ([]string, 
 	found, err := lua.Mend.Run(ctx, s.rdb, partition(p).verbKeys(jobID), argv...).StringSlice()
 	if err != nil {
 		return nil, fmt.Errorf("mending job %s: %w", jobID, err)
+	}
+	if len(found) == 2 && found[0] == string(lua.NewerSchema) {
+		return nil, &NewerSchema{JobID: jobID, Schema: found[1]}
 	}
 	if len(found) == 0 || found[0] != "mended" {
 		return nil, &Refusal{Code: CodeNotFound, JobID: jobID}

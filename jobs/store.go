@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -52,6 +53,7 @@ type Store struct {
 	rdb      redis.UniversalClient
 	options  Options
 	watchers *watchers
+	schema   atomic.Int64 // that new jobs are recorded with; 0: the first
 }
 
 // NewStore returns a Store over rdb, which it does not close.

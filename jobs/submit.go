@@ -59,6 +59,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(),
 		sub.Trace,
 	}}
+	v.args = append(v.args, s.schemaArgs()...)
 	a, err := s.runOn(ctx, v, append(p.verbKeys(sub.ID), p.key(hash)))
 	if err != nil {
 		return Submitted{}, err

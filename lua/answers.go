@@ -48,4 +48,5 @@ const (
 	NotUnknown      Answer = "not_unknown"
 	Expiring        Answer = "expiring"
 	NoWebhook       Answer = "no_webhook"
+	NewerSchema     Answer = "newer_schema"
 )

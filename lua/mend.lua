@@ -5,11 +5,11 @@
 --
 -- ARGV 5 repair: 1 or 0
 --
--- Answers {not_found} | {mended, problem, problem, …}.
+-- Answers {not_found} | {newer_schema, its schema} | {mended, problem, problem, …}.
 
 local repair = ARGV[5] == '1'
 
-if not load_job() then return { 'not_found' } end
+if not load_job() then return newer and { 'newer_schema', newer } or { 'not_found' } end
 
 local found = { 'mended' }
 local function problem(what, mend, ...)

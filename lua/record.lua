@@ -1,3 +1,4 @@
+-- include: schema
 -- The record: what every verb reads, and the one way it is written.
 --
 -- KEYS of every verb, all in one hash slot (design §3):
@@ -51,6 +52,7 @@ end
 
 local function write(writes, field, value)
   if type(value) == 'number' then value = text(value) end -- numbers are whole
+  if renamed then field = stored(field) end
   writes[#writes + 1] = field
   writes[#writes + 1] = value
 end
@@ -63,11 +65,11 @@ end
 
 local function unset(field)
   if LARGE[field] then
-    data_deletes[#data_deletes + 1] = field
+    data_deletes[#data_deletes + 1] = stored(field)
     return
   end
   job[field] = nil
-  job_deletes[#job_deletes + 1] = field
+  job_deletes[#job_deletes + 1] = stored(field)
 end
 
 local function set_attempt(n, field, value)
@@ -95,12 +97,21 @@ local function load_states()
 end
 
 -- load_job reads all that is small of the job and its attempts; nil when there is
--- no such job (a verb on a job that is not there writes nothing).
+-- no such job (a verb on a job that is not there writes nothing), or its record is of
+-- a newer schema: then reply() says so, whatever it is asked to answer.
 local function load_job()
   local fields = redis.call('HGETALL', JOB)
   if #fields == 0 then return nil end
   job = { id = string.sub(JOB, #PREFIX + 5) }
   for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
+  if not open_schema(job.v) then
+    job = nil
+    return nil
+  end
+  if renamed then
+    rename(fields)
+    for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
+  end
   job.version, job.revision = tonumber(job.version), tonumber(job.revision)
   job.attempts, job.created = tonumber(job.attempts), tonumber(job.created)
   load_states()
@@ -205,6 +216,7 @@ local function reply(answer, detail, opened, ...)
     wait = text(math.max(0, not_before - now))
   end
   seq = seq or redis.call('GET', SEQ) or '0'
+  if newer then answer, detail = 'newer_schema', newer end
   if not job then return { answer, seq, '0', '', '0', detail or '', '', '', '', '', ... } end
   return { answer, seq, text(job.version), job.state, text(job.revision), detail or '', opened or '', provider,
     wait, owner, ... }

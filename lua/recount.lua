@@ -1,3 +1,4 @@
+-- include: schema
 -- recount compares how many open jobs of each owner a partition has by its count
 -- (settle.lua) with how many there are by its indexes (I11). With repair the count
 -- follows the indexes. Its cost grows with the open jobs of the partition.
@@ -5,7 +6,8 @@
 -- KEYS 1 open   hash  owner hash → jobs that have not ended
 -- ARGV 1 repair: 1 or 0
 --
--- Answers a list of {owner hash, as counted, as there are}.
+-- Answers a list of {owner hash, as counted, as there are}; an empty one where an
+-- open job is of a newer schema, for whose it is cannot be told.
 
 local OPEN, repair = KEYS[1], ARGV[1] == '1'
 local PREFIX = string.sub(OPEN, 1, -5)
@@ -13,7 +15,9 @@ local PREFIX = string.sub(OPEN, 1, -5)
 local there = {}
 for _, state in ipairs({ 'queued', 'running', 'unknown' }) do
   for _, id in ipairs(redis.call('ZRANGE', PREFIX .. 'state:' .. state, 0, -1)) do
-    local owner = redis.call('HGET', PREFIX .. 'job:' .. id, 'owner_hash')
+    local name = PREFIX .. 'job:' .. id
+    if not open_schema(redis.call('HGET', name, 'v')) then return {} end
+    local owner = redis.call('HGET', name, stored('owner_hash'))
     if owner then there[owner] = (there[owner] or 0) + 1 end
   end
 end

@@ -1,3 +1,4 @@
+-- include: schema
 -- submit reserves the key for one exact intent and records the job with its
 -- first attempt (design §2, §3). Guards I1, I7, I8.
 --
@@ -11,14 +12,18 @@
 --     15 metadata    16 webhook url  17 start within, ms
 --     18 grace, ms: how long the caller has to enqueue before the sweeper does
 --     19 trace: the trace context the job was submitted with, for those who look on
+--     20 schema to write the record in; missing: 1
 --
--- Answers created | exists | conflict | gone. detail is the id of the job that
--- holds the key. created carries the time of it, ms, for the caller knows the rest;
--- exists the record, as read.lua gives it; version, state and revision are there.
+-- Answers created | exists | conflict | gone | newer_schema. detail is the id of the
+-- job that holds the key. created carries the time of it, ms, for the caller knows the
+-- rest; exists the record, as read.lua gives it; newer_schema its schema; version,
+-- state and revision are there.
 
 local JOB, DATA, DUE, SEQ, KEY = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local PREFIX = string.sub(SEQ, 1, -4)
 local fingerprint, id, provider = ARGV[5], ARGV[6], ARGV[12]
+local schema = tonumber(ARGV[20] or '1')
+local opening = OPENING[schema] or error('no schema ' .. schema)
 
 local function answer(word, job_id, ...)
   return { word, redis.call('GET', SEQ) or '0', '0', '', '0', job_id, '', '', '', '', ... }
@@ -29,13 +34,14 @@ if not redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX') then
   local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
   if held_fingerprint ~= fingerprint then return answer('conflict', held_id) end
   JOB, DATA = PREFIX .. 'job:' .. held_id, PREFIX .. 'data:' .. held_id
-  local known = redis.call('HMGET', JOB, 'revision', 'created')
+  if not open_schema(redis.call('HGET', JOB, 'v')) then return answer('newer_schema', held_id, newer) end
+  local known = redis.call('HMGET', JOB, stored('revision'), stored('created'))
   if not known[1] then return answer('gone', held_id) end
   -- Its own id: this very command, sent again after its reply was lost. Of a job that
   -- has not been touched since, its caller knows all but the time.
   local mine = held_id == id
   if mine and known[1] == '1' then return { 'created', redis.call('GET', SEQ), '1', 'queued', '1', id, '', '', '', '', known[2] } end
-  return answer(mine and 'created' or 'exists', held_id, redis.call('HGETALL', JOB), redis.call('HGETALL', DATA))
+  return answer(mine and 'created' or 'exists', held_id, unpack(record_of(JOB, DATA)))
 end
 
 local clock = redis.call('TIME')
@@ -43,7 +49,7 @@ local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local function text(number) return string.format('%.0f', number) end
 local at = text(now)
 
-local small = { 'v', '1', 'state', 'queued', 'version', '1', 'revision', '1', 'attempts', '1', 'events', '1',
+local small = { 'state', 'queued', 'version', '1', 'revision', '1', 'attempts', '1', 'events', '1',
   'created', at, 'updated', at, 'owner', ARGV[7], 'owner_hash', ARGV[8], 'key_hash', ARGV[10],
   'fingerprint', fingerprint, 'route', ARGV[11], 'provider', provider,
   '1.state', 'starting', '1.provider', provider, '1.created', at, '1.not_before', at }
@@ -68,6 +74,12 @@ if ARGV[17] ~= '' then
   redis.call('ZADD', DUE, text(start_by + 1), 'start:' .. id .. ':1')
 end
 
+open_schema(schema)
+for _, value in ipairs(opening) do small[#small + 1] = value end
+if renamed then
+  for i = 1, #small, 2 do small[i] = stored(small[i]) end
+  for i = 1, #large, 2 do large[i] = stored(large[i]) end
+end
 redis.call('HSET', JOB, unpack(small))
 redis.call('HSET', DATA, unpack(large))
 redis.call('ZADD', DUE, text(now + tonumber(ARGV[18])), 'wake:' .. id .. ':1')

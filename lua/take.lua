@@ -1,3 +1,4 @@
+-- include: schema
 -- take hands out what is overdue in one partition (design §4). Moving an entry's
 -- time on is taking the turn: of several sweepers each entry goes to one, and
 -- comes up again if nobody deals with it.
@@ -7,7 +8,9 @@
 --
 -- Answers a list of {kind, job id, last part, tries, provider, owner}; tries counts
 -- how often the entry was handed out for its attempt, this time included, where the
--- kind counts; owner is a wake-up's, by its hash.
+-- kind counts; owner is a wake-up's, by its hash. What is due of records of a newer
+-- schema is left to newer sweepers: how many entries those were is told in place of
+-- the tries by one of kind `newer`.
 
 local DUE = KEYS[1]
 local PREFIX = string.sub(DUE, 1, -4)
@@ -16,6 +19,7 @@ local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local function text(number) return string.format('%.0f', number) end
 
 local TURN = 5000 -- ms until an entry comes up again
+local LEAVE = 1000 -- ms until one does that is not ours: it must not keep back what is behind it
 
 -- Kinds that come up again and again, less and less often: the wait doubles from
 -- first to most, ms. They are dropped when the attempt is not in the state they
@@ -30,26 +34,30 @@ local KINDS = {
 -- again counts and tells the tries and the wait; nil when the entry is of no use
 -- any more.
 local function again(kind, job, n)
-  if kind.state and redis.call('HGET', job, n .. '.state') ~= kind.state then return nil end
+  if kind.state and redis.call('HGET', job, stored(n .. '.state')) ~= kind.state then return nil end
   if redis.call('EXISTS', job) == 0 then return nil end
-  local tries = redis.call('HINCRBY', job, n .. '.' .. kind.counter, 1)
+  local tries = redis.call('HINCRBY', job, stored(n .. '.' .. kind.counter), 1)
   if kind.tries and tries > kind.tries then return nil end
   local wait = math.min(kind.most, kind.first * 2 ^ math.min(tries - 1, 30))
-  if kind.next then redis.call('HSET', job, n .. '.' .. kind.next, text(now + wait)) end
+  if kind.next then redis.call('HSET', job, stored(n .. '.' .. kind.next), text(now + wait)) end
   return tries, wait
 end
 
-local taken = {}
+local taken, left = {}, 0
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIMIT', 0, ARGV[1])) do
   local name, id, last = string.match(member, '^(%w+):([^:]+):(.+)$')
+  local job = PREFIX .. 'job:' .. (id or '')
+  local ours = open_schema(redis.call('HGET', job, 'v'))
   local tries, wait, provider, owner = 0, TURN, '', ''
-  if name and KINDS[name] then
-    local job = PREFIX .. 'job:' .. id
+  if ours and KINDS[name] then
     tries, wait = again(KINDS[name], job, last)
-    provider = redis.call('HGET', job, last .. '.provider') or ''
-    if name == 'wake' then owner = redis.call('HGET', job, 'owner_hash') or '' end
+    provider = redis.call('HGET', job, stored(last .. '.provider')) or ''
+    if name == 'wake' then owner = redis.call('HGET', job, stored('owner_hash')) or '' end
   end
-  if name and tries then
+  if not ours then
+    left = left + 1
+    redis.call('ZADD', DUE, text(now + LEAVE), member)
+  elseif name and tries then
     redis.call('ZADD', DUE, text(now + wait), member)
     taken[#taken + 1] = { name, id, last, text(tries), provider, owner }
   else
@@ -57,4 +65,5 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIM
     if name == 'webhook' then redis.call('ZREM', PREFIX .. 'webhooks', member) end
   end
 end
+if left > 0 then taken[#taken + 1] = { 'newer', '', '', text(left), '', '' } end
 return taken
