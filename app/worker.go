@@ -90,6 +90,7 @@ func (w *workers) start() error {
 	w.cancel = cancel
 	w.swept.Go(func() { w.sweeper.Run(ctx) })
 	w.swept.Go(func() { w.pump.Run(ctx) })
+	w.swept.Go(func() { w.tidy(ctx, w.app.queue) })
 	if w.reverifier != nil {
 		w.swept.Go(func() { _ = w.reverifier.Run(ctx) }) // its only error is a missing Every
 	}
