@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
+	"net/http/httputil"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -51,11 +54,16 @@ func (c *client) do(request []byte) (status int, body []byte, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if cap(c.body) < length {
-		c.body = make([]byte, length)
+	if length == chunked {
+		c.body, err = io.ReadAll(httputil.NewChunkedReader(c.read))
+		if err == nil {
+			_, err = c.read.ReadSlice('\n') // the end of the trailer, which is empty
+		}
+	} else {
+		c.body = slices.Grow(c.body[:0], length)[:length]
+		_, err = io.ReadFull(c.read, c.body)
 	}
-	c.body = c.body[:length]
-	if _, err := io.ReadFull(c.read, c.body); err != nil {
+	if err != nil {
 		return 0, nil, fmt.Errorf("reading a body: %w", err)
 	}
 	return status, c.body, nil
@@ -73,11 +81,12 @@ func statusOf(line []byte) (int, error) {
 	return status, nil
 }
 
-var contentLength = []byte("content-length:")
+// chunked stands for the length of a body that tells it piece by piece.
+const chunked = -1
 
 // header reads up to the empty line and returns the length of the body.
 func (c *client) header() (int, error) {
-	length := -1
+	length := math.MinInt
 	for {
 		line, err := c.read.ReadSlice('\n')
 		if err != nil {
@@ -87,14 +96,18 @@ func (c *client) header() (int, error) {
 		if len(line) == 0 {
 			break
 		}
-		if len(line) > len(contentLength) && bytes.EqualFold(line[:len(contentLength)], contentLength) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len(contentLength):]))); err != nil {
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		switch {
+		case bytes.EqualFold(name, []byte("content-length")):
+			if length, err = strconv.Atoi(string(value)); err != nil {
 				return 0, fmt.Errorf("reading a length: %w", err)
 			}
+		case bytes.EqualFold(name, []byte("transfer-encoding")):
+			length = chunked
 		}
 	}
-	if length < 0 {
-		return 0, errors.New("an answer without Content-Length")
+	if length < chunked {
+		return 0, errors.New("an answer that does not tell its length")
 	}
 	return length, nil
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"maps"
-	"os"
 	"slices"
-	"text/tabwriter"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // figures are what the rounds gave, by name; the unit is part of the name.
@@ -15,79 +12,51 @@ type figures map[string][]float64
 
 func (f figures) add(name string, value float64) { f[name] = append(f[name], value) }
 
-func (f figures) median(name string) (float64, bool) {
-	values := slices.Sorted(slices.Values(f[name]))
-	if len(values) == 0 {
+func (f figures) median(name string) (float64, bool) { return median(f[name]) }
+
+func median(values []float64) (float64, bool) {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
 		return 0, false
 	}
-	middle := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[middle], true
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle], true
 	}
-	return (values[middle-1] + values[middle]) / 2, true
+	return (sorted[middle-1] + sorted[middle]) / 2, true
 }
 
-// a ratio holds one figure against another of the same run.
-type ratio struct {
-	of, to string
-	goal   float64
-	most   bool // the goal is not to be exceeded, instead of reached
-}
-
-func (r ratio) name() string { return r.of + " / " + r.to }
-
-// met tells the ratio of the medians and whether it is as good as it is to be.
-func (r ratio) met(f figures) (value float64, met, known bool) {
-	of, ok := f.median(r.of)
-	to, also := f.median(r.to)
-	if !ok || !also || to == 0 {
-		return 0, false, false
+// ratio is the median of what the rounds gave each: what the machine did meanwhile
+// met both. Where there is no such pair it is that of the medians.
+func (f figures) ratio(of, to string) (float64, bool) {
+	if len(f[of]) != len(f[to]) {
+		a, known := f.median(of)
+		b, also := f.median(to)
+		return a / cmp.Or(b, 1), known && also && b != 0
 	}
-	value = of / to
-	if r.most {
-		return value, value <= r.goal, true
-	}
-	return value, value >= r.goal, true
-}
-
-// saved is the file of a run.
-type saved struct {
-	Medians map[string]float64   `json:"medians"`
-	Rounds  map[string][]float64 `json:"rounds"`
-	Ratios  map[string]float64   `json:"ratios"`
-}
-
-func (b *bench) report() error {
-	out := saved{Medians: map[string]float64{}, Rounds: b.figures, Ratios: map[string]float64{}}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	for _, name := range slices.Sorted(maps.Keys(b.figures)) {
-		median, _ := b.figures.median(name)
-		out.Medians[name] = median
-		_, _ = fmt.Fprintf(w, "%s\t%.5g\t%s\n", name, median, spread(b.figures[name]))
-	}
-	_, _ = fmt.Fprintln(w)
-	for _, r := range ratios {
-		if value, met, known := r.met(b.figures); known {
-			out.Ratios[r.name()] = value
-			_, _ = fmt.Fprintf(w, "%s\t%.3f\tgoal %g\t%s\n", r.name(), value, r.goal, map[bool]string{true: "met", false: "missed"}[met])
+	var pairs []float64
+	for i, to := range f[to] {
+		if to == 0 {
+			return 0, false
 		}
+		pairs = append(pairs, f[of][i]/to)
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("printing the figures: %w", err)
-	}
-	if b.json != "" {
-		text, err := json.MarshalIndent(out, "", "  ")
-		if err != nil {
-			return fmt.Errorf("encoding the figures: %w", err)
-		}
-		if err := os.WriteFile(b.json, append(text, '\n'), 0o600); err != nil {
-			return fmt.Errorf("writing the figures: %w", err)
-		}
-	}
-	return nil
+	return median(pairs)
 }
 
-// spread is the least and the most of the rounds.
-func spread(values []float64) string {
-	return fmt.Sprintf("%.5g to %.5g", slices.MinFunc(values, cmp.Compare), slices.MaxFunc(values, cmp.Compare))
+// curves are whole distributions of latencies, by name.
+type curves map[string][]point
+
+// point says that Percent of the callers waited for at most MS.
+type point struct {
+	Percent float64 `json:"percent"`
+	MS      float64 `json:"ms"`
+}
+
+var percents = []float64{10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 92.5, 95, 97, 98, 99, 99.5, 99.7, 99.9}
+
+func (c curves) add(name string, h *hdrhistogram.Histogram) {
+	for _, percent := range percents {
+		c[name] = append(c[name], point{percent, ms(h, percent)})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -26,8 +27,17 @@ func newHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(answerTime/time.Microsecond), 3)
 }
 
-// closedLoop sends as fast as conns connections get their answers.
-func closedLoop(ctx context.Context, addr string, conns int, duration time.Duration, next maker) (measured, error) {
+// extent is when a closed loop ends: after a time, or a number of requests.
+type extent struct {
+	duration time.Duration
+	count    int
+}
+
+// closedLoop sends as fast as conns connections get their answers. What it says of
+// latencies leaves out whoever would have come meanwhile: see openLoop.
+func closedLoop(ctx context.Context, addr string, conns int, until extent, next maker) (measured, error) {
+	var sent atomic.Int64
+	end := time.Now().Add(until.duration)
 	return parallel(conns, func(conn int, histogram *hdrhistogram.Histogram) (int, error) {
 		c, err := dial(addr)
 		if err != nil {
@@ -36,31 +46,33 @@ func closedLoop(ctx context.Context, addr string, conns int, duration time.Durat
 		defer c.close()
 		var buffer []byte
 		count := 0
-		for end := time.Now().Add(duration); ctx.Err() == nil; count++ {
+		for ; ctx.Err() == nil; count++ {
 			began := time.Now()
-			if !began.Before(end) {
+			if until.count > 0 && sent.Add(1) > int64(until.count) || until.count == 0 && !began.Before(end) {
 				break
 			}
 			request, want := next(buffer[:0], conn, count)
 			buffer = request
-			if err := c.expect(request, want); err != nil {
+			if _, err := c.expect(request, want); err != nil {
 				return count, err
 			}
 			_ = histogram.RecordValue(time.Since(began).Microseconds())
 		}
-		return count, nil
+		return count, ctx.Err()
 	})
 }
 
-func (c *client) expect(request []byte, want int) error {
+// expect sends a request and returns the body of its answer, which is valid until
+// the next; an answer of another status is an error.
+func (c *client) expect(request []byte, want int) ([]byte, error) {
 	status, body, err := c.do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if status != want {
-		return fmt.Errorf("answered %d instead of %d: %.300s", status, want, body)
+		return nil, fmt.Errorf("answered %d instead of %d: %.300s", status, want, body)
 	}
-	return nil
+	return body, nil
 }
 
 // parallel runs one function a connection and adds up what they saw.

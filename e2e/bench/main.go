@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,9 +16,12 @@ type settings struct {
 	rounds   int           // the median of so many is reported
 	conns    int           // of the closed loop
 	only     string        // names of the scenarios to run, separated by commas; empty: all
-	stored   int           // jobs stored for the scenarios that ask what a full store costs
+	stored   int           // jobs stored in the largest of the full stores
 	json     string        // file for the figures
-	guard    string        // file with the figures to hold against
+	guard    string        // file with the ratios to hold against
+	write    bool          // the figures of the repository
+	render   bool          // only the page and its charts, from the figures of the repository
+	keeps    []string      // how the store keeps what it acknowledges
 }
 
 func main() {
@@ -25,16 +29,18 @@ func main() {
 		tell(runFloor(os.Args[2:]))
 		return
 	}
-	var s settings
-	flag.DurationVar(&s.duration, "duration", 3*time.Second, "how long a round of a scenario lasts")
+	s := settings{keeps: synced}
+	flag.DurationVar(&s.duration, "duration", 2*time.Second, "how long a round of a scenario lasts")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds; their medians are reported")
 	flag.IntVar(&s.conns, "conns", 32, "connections of the closed loop")
 	flag.StringVar(&s.only, "only", "", "scenarios to run, separated by commas (default all)")
-	flag.IntVar(&s.stored, "stored", 1_000_000, "jobs to store before a full store is measured")
+	flag.IntVar(&s.stored, "stored", 1_000_000, "jobs in the largest store of the scenario stored")
 	flag.StringVar(&s.json, "json", "", "file to write the figures to")
-	flag.StringVar(&s.guard, "guard", "", "file with the figures of before: fail when a ratio lost more than a quarter")
+	flag.StringVar(&s.guard, "guard", "", "file with the ratios of before: measure them in less than a minute, and fail when one lost more than a quarter; with -write, write the file instead")
+	flag.BoolVar(&s.write, "write", false, "write "+latestFile+", and the tables and charts of "+pageFile)
+	flag.BoolVar(&s.render, "render", false, "measure nothing: write the tables and charts again from "+latestFile)
 	flag.Parse()
-	if tell(run(s)) {
+	if tell(do(s)) {
 		os.Exit(1) //nolint:forbidigo // this is main
 	}
 }
@@ -47,16 +53,53 @@ func tell(err error) bool {
 	return err != nil
 }
 
-func run(s settings) error {
+func do(s settings) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	switch {
+	case s.render:
+		r, err := readRun(latestFile)
+		if err != nil {
+			return err
+		}
+		return r.render()
+	case s.guard != "":
+		return guard(ctx, s)
+	case s.write && s.only != "":
+		return errors.New("-write is of a whole run: leave out -only")
+	}
+	return whole(ctx, s)
+}
+
+// whole measures everything that was chosen, and prints and writes it.
+func whole(ctx context.Context, s settings) error {
+	began := time.Now()
+	list, err := chosen(s.only)
+	if err != nil {
+		return err
+	}
 	b, err := newBench(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	if err := b.measure(ctx); err != nil {
+	if err := b.measure(ctx, list); err != nil {
 		return err
 	}
-	return b.report()
+	r := b.run(began)
+	if err := r.print(os.Stdout); err != nil {
+		return err
+	}
+	if s.json != "" {
+		if err := r.save(s.json); err != nil {
+			return err
+		}
+	}
+	if !s.write {
+		return nil
+	}
+	if err := r.save(latestFile); err != nil {
+		return err
+	}
+	return r.render()
 }

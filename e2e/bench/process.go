@@ -10,10 +10,11 @@ import (
 	"syscall"
 )
 
-// server is a process that is measured.
+// server is a process that is measured, and the store it works on.
 type server struct {
-	cmd  *exec.Cmd
-	addr string
+	cmd   *exec.Cmd
+	addr  string
+	store *store
 }
 
 // start runs a process until close, its words in a file of the bench's folder.
@@ -34,7 +35,7 @@ func (b *bench) start(name string, cmd *exec.Cmd) error {
 
 // serve starts a program that answers /readyz at an address of its own, which
 // args is given.
-func (b *bench) serve(ctx context.Context, name, program string, args func(addr string) []string, env ...string) (*server, error) {
+func (b *bench) serve(ctx context.Context, on *store, name, program string, args func(addr string) []string, env ...string) (*server, error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, err
@@ -44,11 +45,11 @@ func (b *bench) serve(ctx context.Context, name, program string, args func(addr 
 	if err := b.start(name, cmd); err != nil {
 		return nil, err
 	}
-	err = until(ctx, func(ctx context.Context) error { return ready(ctx, addr) })
+	err = until(ctx, startTime, func(ctx context.Context) error { return ready(ctx, addr) })
 	if err != nil {
 		return nil, fmt.Errorf("%s did not get ready: %w", name, err)
 	}
-	return &server{cmd, addr}, nil
+	return &server{cmd, addr, on}, nil
 }
 
 func ready(ctx context.Context, addr string) error {
@@ -79,12 +80,16 @@ func (b *bench) floor(ctx context.Context, kind string) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	return b.serve(ctx, kind, self, func(addr string) []string { return []string{floorCommand, kind, addr, b.redis} })
+	return b.serve(ctx, b.store, kind, self, func(addr string) []string { return []string{floorCommand, kind, addr, b.store.url} })
 }
 
 // onejob starts the real binary, as api, worker or serve.
 func (b *bench) onejob(ctx context.Context, command string) (*server, error) {
-	return b.serve(ctx, command, b.binary, func(addr string) []string {
-		return []string{command, "--config", b.config, "--redis", b.redis, "--addr", addr}
+	return b.onejobOn(ctx, b.store, command)
+}
+
+func (b *bench) onejobOn(ctx context.Context, on *store, command string) (*server, error) {
+	return b.serve(ctx, on, command, b.binary, func(addr string) []string {
+		return []string{command, "--config", b.config, "--redis", on.url, "--addr", addr}
 	}, "ONEJOB_DEV_KEYS=1")
 }

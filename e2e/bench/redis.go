@@ -13,44 +13,78 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// startRedis starts a redis-server that acknowledges nothing it has not synced.
-func (b *bench) startRedis(ctx context.Context) error {
+// store is a redis-server of the bench's.
+type store struct {
+	cmd *exec.Cmd
+	url string
+	rdb *redis.Client
+}
+
+// How a store keeps what it has acknowledged.
+var (
+	synced   = []string{"--appendonly", "yes", "--appendfsync", "always"} // it is on the disk
+	inMemory = []string{"--appendonly", "no"}
+)
+
+// startStore starts a redis-server in a folder of its own.
+func (b *bench) startStore(ctx context.Context, name string, keeps []string) (*store, error) {
 	addr, err := freeAddr()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dir := filepath.Join(b.dir, "redis")
+	dir := filepath.Join(b.dir, name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("making a folder for Redis: %w", err)
+		return nil, fmt.Errorf("making a folder for Redis: %w", err)
 	}
 	_, port, _ := net.SplitHostPort(addr)
-	cmd := exec.CommandContext(ctx, "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "",
-		"--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction")
-	if err := b.start("redis-server", cmd); err != nil {
-		return err
+	args := append([]string{
+		"--port", port, "--bind", "127.0.0.1", "--dir", dir, "--save", "",
+		"--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction",
+	}, keeps...)
+	cmd := exec.CommandContext(ctx, "redis-server", args...)
+	if err := b.start(name, cmd); err != nil {
+		return nil, err
 	}
-	b.redis = "redis://" + addr + "/0"
-	b.rdb = redis.NewClient(&redis.Options{Addr: addr})
-	return until(ctx, func(ctx context.Context) error { return b.rdb.Ping(ctx).Err() })
+	s := &store{cmd: cmd, url: "redis://" + addr + "/0", rdb: redis.NewClient(&redis.Options{Addr: addr})}
+	return s, until(ctx, startTime, func(ctx context.Context) error { return s.rdb.Ping(ctx).Err() })
+}
+
+func (s *store) stop() {
+	_ = s.rdb.Close()
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
 }
 
 // startTime bounds the start of a process.
 const startTime = 30 * time.Second
 
 // until asks again and again whether something is the case.
-func until(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+func until(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
 		err := ask(ctx)
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if pause(ctx, 10*time.Millisecond) != nil {
 			return fmt.Errorf("waiting: %w", err)
-		case <-time.After(20 * time.Millisecond):
 		}
+	}
+}
+
+// pause lets time pass, if there is any to pass.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
 }
 
