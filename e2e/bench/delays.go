@@ -46,6 +46,9 @@ func ms(h *hdrhistogram.Histogram, percentile float64) float64 {
 // goals are about half of it.
 var shares = []float64{0.25, 0.5, 0.75}
 
+// curveNames are the latencies of which everything is kept.
+var curveNames = []string{"POST answered, API alone", "POST answered, while executing", "job claimed", "job succeeded"}
+
 const (
 	openTime  = 6 * time.Second
 	openConns = 64
@@ -101,7 +104,7 @@ func (b *bench) openSubmissions(ctx context.Context) error {
 	}
 	b.figures.add("open submit at 50 % p50 ms", ms(m.latency, 50))
 	b.figures.add("open submit at 50 % p99 ms", ms(m.latency, 99))
-	b.curves.add("POST answered, API alone", m.latency)
+	b.curves.add(curveNames[0], m.latency)
 	return nil
 }
 
@@ -152,7 +155,7 @@ func (b *bench) openJobs(ctx context.Context, share, rate float64) error {
 }
 
 func (b *bench) addWaits(share float64, m measured, w *waited) {
-	at := fmt.Sprintf(" at %.0f %% ", share*100)
+	at := openAt(share)
 	b.figures.add("open"+at+"jobs/s", float64(m.count)/(openTime-openWarm).Seconds())
 	for _, p := range []float64{50, 99} {
 		of := fmt.Sprintf("p%.0f ms", p)
@@ -162,11 +165,14 @@ func (b *bench) addWaits(share float64, m measured, w *waited) {
 		b.figures.add("open intended-to-succeeded"+at+of, ms(w.intendedEnded, p))
 	}
 	if share == 0.5 {
-		b.curves.add("POST answered, while executing", m.latency)
-		b.curves.add("job claimed", w.intendedClaimed)
-		b.curves.add("job succeeded", w.intendedEnded)
+		b.curves.add(curveNames[1], m.latency)
+		b.curves.add(curveNames[2], w.intendedClaimed)
+		b.curves.add(curveNames[3], w.intendedEnded)
 	}
 }
+
+// openAt is the load, in the name of a figure.
+func openAt(share float64) string { return fmt.Sprintf(" at %.0f %% ", share*100) }
 
 // waited is how long jobs waited: from their record to the claim, and from the
 // moment they were to be submitted to claim and end.

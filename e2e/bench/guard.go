@@ -1,5 +1,161 @@
 package main
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
 
-func guard(ctx context.Context, s settings) error { return nil }
+// The guard holds ratios against those of a run before, so that it says the same on
+// any machine. Redis keeps everything in memory for it: how slow a disk is would be
+// part of a ratio.
+
+// watched are the scenarios it runs.
+var watched = []string{"setnx", "enqueue", "submit", "submit-executing", "replay", "get", "end-to-end"}
+
+// pairs are what is held against a floor, by rate and by processor time.
+var pairs = [][2]string{
+	{"submit", "setnx"},
+	{"submit", "enqueue"},
+	{"submit-executing", "enqueue"},
+	{"replay", "setnx"},
+	{"get", "setnx"},
+	{"end-to-end", "enqueue"},
+}
+
+const (
+	guardRounds = 3
+	guardTime   = 600 * time.Millisecond
+	// tolerated is the part of a ratio that may be lost: less is noise.
+	tolerated = 0.25
+)
+
+// ratios are what was measured: rates ("…/s") are to be high, costs ("… µs") low.
+type ratios map[string]float64
+
+// guardFile is e2e/bench/guard.json.
+type guardFile struct {
+	At      string  `json:"at"`
+	Commit  string  `json:"commit"`
+	Machine machine `json:"machine"`
+	Ratios  ratios  `json:"ratios"`
+}
+
+// guard measures and compares, or writes the file anew. What seems to be lost is
+// measured a second time, and has to be lost again.
+func guard(ctx context.Context, s settings) error {
+	s.rounds, s.duration, s.keeps, s.only = guardRounds, guardTime, inMemory, strings.Join(watched, ",")
+	if s.write {
+		return writeGuard(ctx, s)
+	}
+	text, err := os.ReadFile(s.guard)
+	if err != nil {
+		return fmt.Errorf("reading the ratios of before: %w", err)
+	}
+	var before guardFile
+	if err := json.Unmarshal(text, &before); err != nil {
+		return fmt.Errorf("reading the ratios of before in %s: %w", s.guard, err)
+	}
+	lost, err := twice(before.Ratios, func() (ratios, error) { return measureRatios(ctx, s) })
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	return fmt.Errorf("more than %.0f %% was lost, measured twice, since %s:\n%s\nIf that is meant: go run ./e2e/bench -guard %s -write, and say why in the commit",
+		tolerated*100, before.Commit, strings.Join(lost, "\n"), s.guard)
+}
+
+// twice returns what was lost in a first measurement and in a second, too.
+func twice(before ratios, measure func() (ratios, error)) ([]string, error) {
+	var lost map[string]string
+	for range 2 {
+		now, err := measure()
+		if err != nil {
+			return nil, err
+		}
+		again, err := losses(before, now)
+		if err != nil {
+			return nil, err
+		}
+		if lost != nil {
+			maps.DeleteFunc(again, func(name, _ string) bool { _, before := lost[name]; return !before })
+		}
+		if lost = again; len(lost) == 0 {
+			return nil, nil
+		}
+		for _, name := range slices.Sorted(maps.Keys(lost)) {
+			fmt.Fprintln(os.Stderr, "lost:", lost[name])
+		}
+	}
+	return slices.Sorted(maps.Values(lost)), nil
+}
+
+// losses tells, by name, what lost more than is tolerated.
+func losses(before, now ratios) (map[string]string, error) {
+	if len(before) == 0 {
+		return nil, errors.New("the file holds no ratios")
+	}
+	lost := map[string]string{}
+	for name, then := range before {
+		value, known := now[name]
+		if !known || value <= 0 || then <= 0 {
+			return nil, fmt.Errorf("there is no ratio %s to compare: write the file anew", name)
+		}
+		kept := value / then
+		if strings.HasSuffix(name, costUnit) {
+			kept = then / value
+		}
+		if kept < 1-tolerated {
+			lost[name] = fmt.Sprintf("%s: was %.3f, is %.3f", name, then, value)
+		}
+	}
+	return lost, nil
+}
+
+const costUnit = " cpu µs"
+
+func measureRatios(ctx context.Context, s settings) (ratios, error) {
+	list, err := chosen(s.only)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBench(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	if err := b.measure(ctx, list); err != nil {
+		return nil, err
+	}
+	return ratiosOf(b.figures), nil
+}
+
+func ratiosOf(f figures) ratios {
+	all := ratios{}
+	for _, pair := range pairs {
+		for _, unit := range []string{"/s", costUnit} {
+			if value, known := f.ratio(pair[0]+unit, pair[1]+unit); known {
+				all[pair[0]+" to "+pair[1]+unit] = value
+			}
+		}
+	}
+	return all
+}
+
+func writeGuard(ctx context.Context, s settings) error {
+	now, err := measureRatios(ctx, s)
+	if err != nil {
+		return err
+	}
+	file := guardFile{At: time.Now().UTC().Format(time.DateOnly), Commit: commit(), Machine: thisMachine(), Ratios: now}
+	text, err := json.MarshalIndent(file, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the ratios: %w", err)
+	}
+	return writeFile(s.guard, append(text, '\n'))
+}

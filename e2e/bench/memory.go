@@ -20,7 +20,9 @@ var weighedBody = fmt.Sprintf(`{"route":"print","input":{"text":%q}}`, strings.R
 // memoryOfJobs takes what Redis holds before and after so many jobs, while they wait
 // and when they have ended: records, indexes, reminders, and asynq's tasks.
 func memoryOfJobs(ctx context.Context, b *bench, _ string) error {
-	weigh := func(buffer []byte, _, _ int) ([]byte, int) { return post(buffer, "/v1/jobs", newKey(), weighedBody), 202 }
+	weigh := func(buffer []byte, _, _ int) ([]byte, int) {
+		return post(buffer, "/v1/jobs", newKey(), weighedBody), 202
+	}
 	if _, err := b.load(ctx, extent{duration: warmTime}, weigh); err != nil { // so that Redis knows the scripts
 		return err
 	}

@@ -26,5 +26,6 @@ var scenarios = []scenario{
 	{name: "commands", once: true, run: countCommands},
 	{name: "memory", once: true, run: memoryOfJobs},
 	{name: "idle", once: true, run: idleCost},
+	{name: "scripts", once: true, run: scriptTimes},
 	{name: "stored", once: true, run: stored},
 }
