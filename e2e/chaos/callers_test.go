@@ -4,146 +4,134 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"onejob/auth"
 	"onejob/jobs"
 )
 
-// call is one request of the history and what was answered; status 0: nobody answered.
-type call struct {
-	Key, Kind  string
-	Path, Body string // what was asked
-	IfMatch    int64  // the version it was asked for; 0: any
-	Start, End time.Time
-	Status     int
-	Replayed   bool    // Idempotent-Replayed
-	Problem    problem // of a refusal
-	Broken     string  // what is wrong with the answer itself
-	Job        told
+// callers is how many there are at once.
+const callers = 96
+
+// caller is what one caller does about one key. Two owners use each key.
+type caller struct {
+	w          *world
+	n          int
+	story      string
+	owner, key string
+	path       string // of the job, once it is known
 }
 
-// history is every call that was made, whoever made it.
-type history struct {
-	mu    sync.Mutex
-	calls []call
-}
-
-func (w *world) ask(h *history, api int, kind, key, method, path, body string) call {
-	c := call{Key: key, Kind: kind, Path: path, Body: body, Start: time.Now()}
-	ctx, cancel := context.WithTimeout(context.Background(), 6*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+w.apiAddrs[api%apis]+path, strings.NewReader(body))
-	if err == nil {
-		req.GetBody = nil // every call is one request
-		role := auth.DevKey
-		if kind == "resolve" {
-			role = auth.DevOperatorKey
-		}
-		req.Header.Set("Authorization", "Bearer "+role)
-		req.Header.Set("Content-Type", "application/json")
-		if method == http.MethodPost && path == "/v1/jobs" {
-			req.Header.Set("Idempotency-Key", key)
-		}
-		if resp, err := w.http.Do(req); err == nil {
-			raw, err := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
-			if err == nil {
-				_ = c.hear(resp, raw) // what cannot be read is no answer
-			}
-		}
-	}
-	c.End = time.Now()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.calls = append(h.calls, c)
+func (w *world) caller(n int) *caller {
+	owners := []string{ownerDev, ownerOther}
+	c := &caller{w: w, n: n, owner: owners[n%2], key: fmt.Sprintf("key-%d", n/2)}
+	c.story = c.owner + "." + c.key
 	return c
 }
 
-// until repeats a call, at the other API each time, until somebody answers.
-func (w *world) until(ctx context.Context, h *history, api int, kind, key, method, path, body string) call {
-	for {
-		c := w.ask(h, api, kind, key, method, path, body)
-		if c.Status != 0 && c.Status < 500 || ctx.Err() != nil {
-			return c
-		}
-		api++
-		<-time.After(50 * time.Millisecond)
-	}
-}
-
-func (w *world) dice(key, of string) int {
+// chance is true for that many of a hundred, by the seed.
+func (c *caller) chance(percent int, what string) bool {
 	f := fnv.New32a()
-	_, _ = fmt.Fprintf(f, "%d/%s/%s", w.seed, key, of)
-	return int(f.Sum32()>>8) % 100
+	_, _ = fmt.Fprintf(f, "%d/%s/%s", c.w.seed, c.story, what)
+	return int(f.Sum32()>>8)%100 < percent
 }
 
-// oneJob is what one caller does about one key.
-func (w *world) oneJob(ctx context.Context, h *history, i int) {
-	key := fmt.Sprintf("key-%d", i)
-	body := func(word string) string {
-		return fmt.Sprintf(`{"route":"print","input":{"key":%q,"word":%q}}`, key, word)
+// submission is the caller's intent; another word makes it another one.
+func (c *caller) submission(kind, word string, api int) request {
+	route := "print"
+	if c.chance(15, "route") {
+		route = "stamp"
 	}
-	var clicks sync.WaitGroup
-	if w.dice(key, "double") < 30 {
-		clicks.Go(func() { w.until(ctx, h, i+1, "submit", key, http.MethodPost, "/v1/jobs", body("a")) })
+	return request{
+		kind: kind, story: c.story, owner: c.owner, key: c.key, api: api, method: http.MethodPost, path: "/v1/jobs",
+		body: fmt.Sprintf(`{"route":%q,"input":{"key":%q,"word":%q}}`, route, c.story, word),
 	}
-	c := w.until(ctx, h, i, "submit", key, http.MethodPost, "/v1/jobs", body("a"))
-	clicks.Wait()
-	if c.Job.ID == "" {
+}
+
+// decision is a call about the job.
+func (c *caller) decision(kind, path, body string) request {
+	return request{kind: kind, story: c.story, owner: c.owner, api: c.n + 1, method: http.MethodPost, path: c.path + path, body: body}
+}
+
+// run submits the job, now and then by several clicks at once on both APIs, and then
+// does what callers do: ask, wait, click again, change their minds.
+func (c *caller) run(ctx context.Context) {
+	first := c.click(ctx)
+	if first.Job.ID == "" {
 		return
 	}
-	path := "/v1/jobs/" + c.Job.ID
-	if w.dice(key, "other") < 10 {
-		w.until(ctx, h, i+1, "other", key, http.MethodPost, "/v1/jobs", body("b"))
+	c.path = "/v1/jobs/" + first.Job.ID
+	if c.chance(10, "other") {
+		c.w.until(ctx, c.submission("other", "b", c.n+1))
 	}
-	if w.dice(key, "cancel") < 5 {
-		w.until(ctx, h, i+1, "cancel", key, http.MethodPost, path+"/cancel", `{"reason":"chaos"}`)
+	switch {
+	case c.chance(4, "cancel"):
+		c.w.until(ctx, c.decision("cancel", "/cancel", `{"reason":"chaos"}`))
+	case c.chance(3, "cancel-attempt"):
+		r := c.decision("cancel-attempt", "/attempts/1/cancel", `{"reason":"chaos","then":"continue"}`)
+		if c.chance(50, "version") {
+			r.ifMatch = first.Job.Version
+		}
+		c.w.until(ctx, r)
 	}
-	if w.dice(key, "get") < 40 {
-		w.ask(h, i, "get", key, http.MethodGet, path, "")
+	if c.chance(40, "get") {
+		c.watch(ctx)
 	}
-	if w.dice(key, "again") < 20 {
-		w.ask(h, i+1, "submit", key, http.MethodPost, "/v1/jobs", body("a"))
+	if c.chance(20, "again") {
+		c.w.ask(ctx, c.submission("submit", "a", c.n+1))
 	}
 }
 
-// submitAll has callers submit n jobs and keeps them from running ahead of the faults.
-func (w *world) submitAll(ctx context.Context, h *history, n int, kinds []*kind, submitted *atomic.Int64) {
+func (c *caller) click(ctx context.Context) call {
+	more := 0
+	switch {
+	case c.chance(1, "impatient"):
+		more = 12
+	case c.chance(30, "double"):
+		more = 1
+	}
+	var clicks sync.WaitGroup
+	for i := range more {
+		clicks.Go(func() { c.w.until(ctx, c.submission("submit", "a", c.n+1+i)) })
+	}
+	first := c.w.until(ctx, c.submission("submit", "a", c.n))
+	clicks.Wait()
+	return first
+}
+
+// watch waits for the end as long as a person does, and tries again where it failed.
+func (c *caller) watch(ctx context.Context) {
+	get := request{kind: "get", story: c.story, owner: c.owner, api: c.n, method: http.MethodGet, path: c.path}
+	if c.chance(50, "wait") {
+		get.wait = 2
+	}
+	if seen := c.w.ask(ctx, get); seen.Job.State == jobs.Failed {
+		c.w.until(ctx, c.decision("open", "/attempts", `{"reason":"chaos"}`))
+	}
+}
+
+// load is how far the callers have come.
+type load struct {
+	jobs      int
+	submitted atomic.Int64
+}
+
+// submitAll has callers submit all jobs and keeps them from running ahead of the faults.
+func (w *world) submitAll(ctx context.Context, l *load, plan []*kind) {
 	next := atomic.Int64{}
 	var all sync.WaitGroup
-	for range 32 {
+	for range callers {
 		all.Go(func() {
-			for i := next.Add(1); i <= int64(n) && ctx.Err() == nil; i = next.Add(1) {
-				for _, k := range kinds {
-					for k.behind(submitted.Load(), n) && ctx.Err() == nil {
-						<-time.After(20 * time.Millisecond)
-					}
+			for n := next.Add(1) - 1; n < int64(l.jobs) && ctx.Err() == nil; n = next.Add(1) - 1 {
+				for behind(plan, l) && rest(ctx, 20*time.Millisecond) {
+					continue
 				}
-				w.oneJob(ctx, h, int(i))
-				submitted.Add(1)
+				w.caller(int(n)).run(ctx)
+				l.submitted.Add(1)
 			}
 		})
 	}
 	all.Wait()
-}
-
-// operate settles one unknown job as an operator who looks into the ledger does: once no
-// create of the attempt can be taken any more, what the ledger says is the truth.
-func (w *world) operate(ctx context.Context, h *history, job *jobs.Job, ledger map[string]string) {
-	for _, a := range job.Attempts {
-		if a.State != jobs.AttemptUnknown || time.Since(a.UnknownAt.Go()) < 4*time.Second {
-			continue
-		}
-		body := `{"outcome":"failed","reason":"not in the ledger","then":"continue"}`
-		if result := ledger[a.ID]; result != "" {
-			body = fmt.Sprintf(`{"outcome":"succeeded","reason":"in the ledger","result":%s}`, resultJSON(result))
-		}
-		w.until(ctx, h, a.Number, "resolve", job.IdempotencyKey, http.MethodPost, fmt.Sprintf("/v1/jobs/%s/attempts/%d/resolve", job.ID, a.Number), body)
-	}
 }

@@ -2,22 +2,18 @@ package chaos_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"onejob/auth"
 	"onejob/redistest"
 )
 
@@ -29,101 +25,103 @@ func seedOf(text string) int64 {
 	return seed
 }
 
-// sizes are the jobs and faults of a run: ONEJOB_CHAOS_JOBS of them, 300 if it does not
-// say. Faults go with the jobs.
-func sizes() (int, quotas) {
-	n, err := strconv.Atoi(os.Getenv("ONEJOB_CHAOS_JOBS"))
-	if err != nil || n <= 0 {
-		n = 300
+const jobsEnv = "ONEJOB_CHAOS_JOBS"
+
+// sizes are the jobs and faults of a run. Faults go with the jobs, and from a hundred
+// thousand on are as many as there.
+func sizes(t *testing.T) (int, quotas) {
+	t.Helper()
+	n := 5000
+	if text := os.Getenv(jobsEnv); text != "" {
+		var err error
+		n, err = strconv.Atoi(text)
+		require.NoError(t, err, jobsEnv)
+		require.GreaterOrEqual(t, n, 100, jobsEnv+": too few jobs for a fault of each kind")
 	}
-	share := func(per5000 int) int { return max(1, per5000*n/5000) }
-	q := quotas{Worker: share(40), API: share(20), Redis: share(10), Pause: share(10), Toxic: share(20), Provider: share(3)}
 	if n >= 100_000 {
-		q = quotas{Worker: 500, API: 200, Redis: 100, Pause: 100, Toxic: 100, Provider: 20}
+		return n, quotas{
+			WorkerKill: 500, WorkerTerm: 100, WorkerPause: 100, APIKill: 200, APITerm: 50, APIPause: 20,
+			RedisKill: 100, RedisPause: 20, ProviderKill: 50, Toxic: 200,
+		}
 	}
-	return n, q
+	share := func(of5000 int) int { return max(1, of5000*n/5000) }
+	return n, quotas{
+		WorkerKill: share(40), WorkerTerm: share(10), WorkerPause: share(10), APIKill: share(20), APITerm: share(5), APIPause: share(3),
+		RedisKill: share(10), RedisPause: share(3), ProviderKill: share(4), Toxic: share(20),
+	}
 }
 
 func TestChaos(t *testing.T) { //nolint:paralleltest // it wants the machine to itself
 	if testing.Short() {
-		t.Skip("starts processes")
+		t.Skip("runs for minutes")
 	}
 	redistest.Require(t)
+	n, q := sizes(t)
 	seed := seedOf(os.Getenv(seedEnv))
-	n, q := sizes()
-	t.Logf("seed %d, %d jobs, %+v; again: make chaos SEED=%d JOBS=%d", seed, n, q, seed, n)
-	w := newWorld(t, seed)
-	w.ready()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute+time.Duration(n)*40*time.Millisecond)
+	again := fmt.Sprintf("make chaos SEED=%d JOBS=%d", seed, n)
+	fmt.Fprintf(os.Stderr, "chaos: seed %d, %d jobs; again: %s\n", seed, n, again)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+time.Duration(n)*30*time.Millisecond)
 	defer cancel()
-	h, kinds, submitted := &history{}, w.planned(q), &atomic.Int64{}
-	began := time.Now()
-	var faults sync.WaitGroup
-	for _, k := range kinds {
-		faults.Go(func() { k.fire(ctx, submitted, n) })
-	}
-	go w.progress(ctx, submitted, n, kinds)
-	w.submitAll(ctx, h, n, kinds, submitted)
-	faults.Wait()
-	for _, k := range kinds {
-		t.Logf("%s: %d of %d fired, last error %v", k.name, k.fired.Load(), len(k.plan), k.err.Load())
-		require.GreaterOrEqual(t, k.fired.Load()*100, int64(len(k.plan))*95, k.name)
-	}
-	w.ready()
-	submittedIn := time.Since(began)
-	stories := w.settle(ctx, h, n)
-	for _, c := range h.calls {
-		stories[c.Key].Calls = append(stories[c.Key].Calls, c)
-	}
+
+	w := newWorld(t, seed)
+	w.ready(ctx)
+	f := &figures{Seed: seed, Jobs: n, Again: again}
+	w.trouble(ctx, f, q)
+	f.clock("read")
+	stories := w.collect(ctx, n)
+	f.clock("checked")
 	w.verdict(stories, n)
-	t.Logf("submitted in %v, settled after %v, %d calls", submittedIn.Round(time.Second), time.Since(began).Round(time.Second), len(h.calls))
-	out, err := exec.Command(filepath.Join(w.dir, "onejob"), "fsck", "--config", w.config).CombinedOutput()
-	require.NoError(t, err, "I11: %s", out)
+	f.count(stories, w)
+	f.clock("stopped")
+	w.stop(ctx)
+	f.print(t)
+	f.solid(t)
 }
 
-func (w *world) progress(ctx context.Context, submitted *atomic.Int64, n int, kinds []*kind) {
-	for began := time.Now(); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(10 * time.Second):
-		}
-		line := fmt.Sprintf("chaos %v: %d of %d submitted", time.Since(began).Round(time.Second), submitted.Load(), n)
-		for _, k := range kinds {
-			line += fmt.Sprintf(", %s %d", k.name, k.fired.Load())
+// trouble submits the jobs under the planned faults, and returns when all have ended.
+func (w *world) trouble(ctx context.Context, f *figures, q quotas) {
+	w.t.Helper()
+	plan, l, o := w.planned(q), &load{jobs: f.Jobs}, &overseer{w: w}
+	watching, enough := context.WithCancel(ctx)
+	var aside, faults sync.WaitGroup
+	aside.Go(func() { o.run(watching) })
+	aside.Go(func() { w.progress(watching, l, plan, o) })
+	f.clock("submitted")
+	for _, k := range plan {
+		faults.Go(func() { k.fire(ctx, l) })
+	}
+	w.submitAll(ctx, l, plan)
+	faults.Wait()
+	f.faults(plan, w)
+	f.clock("settled")
+	w.ready(ctx)
+	o.hurry.Store(true)
+	w.settle(ctx)
+	enough()
+	aside.Wait()
+}
+
+// progress says every ten seconds how far the run is.
+func (w *world) progress(ctx context.Context, l *load, plan []*kind, o *overseer) {
+	for began := time.Now(); rest(ctx, 10*time.Second); {
+		line := fmt.Sprintf("chaos %v: %d of %d submitted, %d resolved", time.Since(began).Round(time.Second), l.submitted.Load(), l.jobs, o.resolved.Load())
+		for _, k := range plan {
+			line += fmt.Sprintf(", %s %d/%d", k.name, k.fired.Load(), len(k.plan))
 		}
 		fmt.Fprintln(os.Stderr, line)
 	}
 }
 
-func (w *world) get(path string, into any) error {
-	var last error
-	for i := range 40 {
-		req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "http://"+w.direct[i%apis]+path, nil)
-		if err != nil {
-			return err
-		}
-		req.Header.Set("Authorization", "Bearer "+auth.DevOperatorKey)
-		resp, err := w.http.Do(req)
-		if err == nil {
-			err = json.NewDecoder(resp.Body).Decode(into)
-			_ = resp.Body.Close()
-			if err == nil && resp.StatusCode == http.StatusOK {
-				return nil
-			}
-			last = fmt.Errorf("%s: %d %w", path, resp.StatusCode, err)
-		} else {
-			last = err
-		}
-		<-time.After(250 * time.Millisecond)
-	}
-	return last
-}
-
-func (w *world) ready() {
+// stop ends everything as an operator does, and has what is left checked: the queues
+// are empty, the indexes agree with the records (I11).
+func (w *world) stop(ctx context.Context) {
 	w.t.Helper()
-	for range w.direct {
-		var any map[string]any
-		require.NoError(w.t, w.get("/readyz", &any))
+	require.NoError(w.t, w.queuesEmpty(ctx))
+	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+		require.NoError(w.t, p.end(ctx, syscall.SIGTERM))
+		require.True(w.t, p.cmd.ProcessState.Success(), "%s: %v", p.name, p.cmd.ProcessState)
 	}
+	out, err := exec.CommandContext(ctx, w.bin, "fsck", "--config", w.fsckConfig).CombinedOutput()
+	require.NoError(w.t, err, "I11: %s (seed %d)", out, w.seed)
+	w.t.Logf("fsck: %s", out)
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"onejob/e2e/program"
 )
 
 func TestMain(m *testing.M) {
@@ -18,5 +20,5 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(program.Main(m))
 }

@@ -14,24 +14,12 @@ import (
 
 func (w *world) verdict(stories map[string]*story, n int) {
 	w.t.Helper()
-	ledger, err := readLedger(w.ledger)
-	require.NoError(w.t, err)
-	seen := map[string]int{}
-	byKey := map[string][]entry{}
-	for _, e := range ledger {
-		byKey[e.Key] = append(byKey[e.Key], e)
-		seen[e.Mode]++
-	}
-	states, wrong := map[jobs.State]int{}, 0
-	for key, s := range stories {
-		var page struct {
-			Data []jobs.Event `json:"data"`
-		}
-		s.Job = jobs.Job{ID: s.Job.ID}
-		require.NoError(w.t, w.get("/v1/jobs/"+s.Job.ID, &s.Job))
-		require.NoError(w.t, w.get("/v1/jobs/"+s.Job.ID+"/events?limit=100", &page))
-		s.Trail, s.Ledger = page.Data, byKey[key]
+	states, seen, wrong := map[jobs.State]int{}, map[string]int{}, 0
+	for _, s := range stories {
 		states[s.Job.State]++
+		for _, e := range s.Ledger {
+			seen[e.Mode]++
+		}
 	}
 	w.t.Logf("jobs %v, ledger %v", states, seen)
 	pictures := os.Getenv("ONEJOB_CHAOS_PICTURES")

@@ -1,16 +1,14 @@
 package chaos_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/redistest"
 )
 
@@ -25,71 +24,24 @@ const (
 	apis    = 2
 	workers = 3
 	seedEnv = "ONEJOB_CHAOS_SEED"
+	dirEnv  = "ONEJOB_CHAOS_DIR" // keeps logs, ledger and the store's files; else they go with the test
 )
-
-// process is a program that is killed and started again with the same command.
-type process struct {
-	mu   sync.Mutex
-	make func() *exec.Cmd
-	cmd  *exec.Cmd
-	done chan struct{}
-}
-
-func (p *process) start() error {
-	p.cmd = p.make()
-	// Should this process be killed, its children go with it.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	p.done = make(chan struct{})
-	if err := p.cmd.Start(); err != nil {
-		return err
-	}
-	go func(cmd *exec.Cmd, done chan struct{}) { defer close(done); _ = cmd.Wait() }(p.cmd, p.done)
-	return nil
-}
-
-func (p *process) signal(s syscall.Signal) error { return p.cmd.Process.Signal(s) }
-
-// restart ends the process by a signal, by SIGKILL if that takes too long, and starts it again.
-func (p *process) restart(s syscall.Signal) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.signal(s); err != nil {
-		return err
-	}
-	select {
-	case <-p.done:
-	case <-time.After(10 * time.Second):
-		_ = p.signal(syscall.SIGKILL)
-		<-p.done
-	}
-	return p.start()
-}
-
-// pause freezes the process for longer than its lease.
-func (p *process) pause(d time.Duration) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.signal(syscall.SIGSTOP); err != nil {
-		return err
-	}
-	<-time.After(d)
-	return p.signal(syscall.SIGCONT)
-}
 
 // world is everything that runs. Between all of it are proxies.
 type world struct {
 	t    *testing.T
 	seed int64
 	dir  string
+	bin  string
 
 	redis, provider *process
 	apis, workers   []*process
-	apiAddrs        []string // through the proxies
-	direct          []string
-	config          string
-	ledger          string
+	fsckConfig      string
 	proxies         []*toxiproxy.Proxy
 	http            *http.Client
+	history         *history
+	ledger          *ledger
+	redisAway       time.Duration // between a kill and its being ready again; of who holds redis
 }
 
 func freeAddr(t *testing.T) string {
@@ -101,79 +53,93 @@ func freeAddr(t *testing.T) string {
 
 func newWorld(t *testing.T, seed int64) *world {
 	t.Helper()
-	w := &world{t: t, seed: seed, dir: t.TempDir(), http: &http.Client{Timeout: 6 * time.Second}}
-	w.ledger = filepath.Join(w.dir, "ledger")
-	bin := filepath.Join(w.dir, "onejob")
-	out, err := exec.Command("go", "build", "-o", bin, "onejob/cmd/onejob").CombinedOutput()
-	require.NoError(t, err, string(out))
-	redisAddr, providerAddr := freeAddr(t), freeAddr(t)
-	_, port, _ := net.SplitHostPort(redisAddr)
-	w.redis = w.run("redis", "redis-server", nil, "--port", port, "--bind", "127.0.0.1", "--dir", w.dir,
-		"--appendonly", "yes", "--appendfsync", "always", "--save", "")
-	require.NoError(t, redistest.Ready(redisAddr))
-	self, err := os.Executable()
-	require.NoError(t, err)
-	w.provider = w.run("provider", self, []string{providerEnv + "=" + w.ledger, providerAddrEnv + "=" + providerAddr, seedEnv + "=" + strconv.FormatInt(seed, 10)})
+	w := &world{t: t, seed: seed, dir: os.Getenv(dirEnv), bin: program.Onejob(t), history: &history{}}
+	if w.dir == "" {
+		w.dir = t.TempDir()
+	}
+	require.NoError(t, os.MkdirAll(w.dir, 0o700))
+	transport := &http.Transport{MaxIdleConnsPerHost: 4 * callers}
+	w.http = &http.Client{Transport: transport}
+	t.Cleanup(transport.CloseIdleConnections)
+	w.ledger = newLedger(filepath.Join(w.dir, "ledger"))
+	w.startStores()
 	for i := range workers {
-		config := w.writeConfig(fmt.Sprint("worker", i), w.proxy("worker-redis", redisAddr), w.proxy("worker-provider", providerAddr))
-		w.workers = append(w.workers, w.run(fmt.Sprint("worker", i), bin, nil, "worker", "--config", config, "--addr", freeAddr(t)))
+		name, addr := fmt.Sprint("worker", i), freeAddr(t)
+		w.workers = append(w.workers, w.run(name, addr, w.bin, nil, "worker", "--config", w.writeConfig(name), "--addr", addr))
 	}
 	for i := range apis {
-		addr := freeAddr(t)
-		config := w.writeConfig(fmt.Sprint("api", i), w.proxy("api-redis", redisAddr), providerAddr)
-		w.apis = append(w.apis, w.run(fmt.Sprint("api", i), bin, nil, "api", "--config", config, "--addr", addr))
-		w.apiAddrs, w.direct = append(w.apiAddrs, w.proxy("caller-api", addr)), append(w.direct, addr)
+		name, addr := fmt.Sprint("api", i), freeAddr(t)
+		p := w.run(name, addr, w.bin, nil, "api", "--config", w.writeConfig(name), "--addr", addr)
+		p.proxied = w.proxy("callers-"+name, addr)
+		w.apis = append(w.apis, p)
 	}
-	w.config = w.writeConfig("fsck", redisAddr, providerAddr)
+	w.fsckConfig = w.writeConfig("fsck")
 	return w
 }
 
-func (w *world) run(name, path string, env []string, args ...string) *process {
+// startStores starts who keeps something: redis-server, and the provider.
+func (w *world) startStores() {
 	w.t.Helper()
-	log, err := os.OpenFile(filepath.Join(w.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	addr := freeAddr(w.t)
+	_, port, _ := net.SplitHostPort(addr)
+	w.redis = w.run("redis", addr, "redis-server", nil, "--port", port, "--bind", "127.0.0.1", "--dir", w.dir,
+		"--appendonly", "yes", "--appendfsync", "always", "--save", "")
+	require.NoError(w.t, redistest.Ready(addr))
+	self, err := os.Executable()
 	require.NoError(w.t, err)
-	p := &process{make: func() *exec.Cmd {
-		cmd := exec.Command(path, args...)
-		cmd.Env = append(append(os.Environ(), "ONEJOB_DEV_KEYS=1"), env...)
-		cmd.Stdout, cmd.Stderr = log, log
-		return cmd
-	}}
-	require.NoError(w.t, p.start())
-	w.t.Cleanup(func() {
-		_ = p.signal(syscall.SIGKILL)
-		<-p.done
-		_ = log.Close()
+	addr = freeAddr(w.t)
+	w.provider = w.run("provider", addr, self, []string{
+		providerEnv + "=" + w.ledger.path, providerAddrEnv + "=" + addr, seedEnv + "=" + strconv.FormatInt(w.seed, 10),
 	})
-	return p
 }
 
 func (w *world) proxy(name, to string) string {
 	w.t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	p := toxiproxy.NewProxy(server, fmt.Sprint(name, len(w.proxies)), "127.0.0.1:0", to)
+	p := toxiproxy.NewProxy(server, name, "127.0.0.1:0", to)
 	require.NoError(w.t, p.Start())
 	w.t.Cleanup(p.Stop)
 	w.proxies = append(w.proxies, p)
 	return p.Listen
 }
 
-const leaseForTest = 3 * time.Second
+const lease = 3 * time.Second
 
-func (w *world) writeConfig(name, redis, provider string) string {
+// writeConfig writes the configuration of one process, with proxies of its own.
+func (w *world) writeConfig(name string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name+".yaml")
-	text := strings.NewReplacer("REDIS", redis, "PROVIDER", provider).Replace(`
+	text := strings.NewReplacer(
+		"REDIS", w.proxy(name+"-redis", w.redis.addr), "PROVIDER", w.proxy(name+"-provider", w.provider.addr)+"/"+name,
+	).Replace(`
 redis: {url: "redis://REDIS/0", durability: fsync}
-retention: {job: 2h, key: 3h}
+retention: {job: 12h, key: 24h}
 drain: 3s
 lease: 3s
 beat: 1s
 providers:
-  press: {type: http, url: "http://PROVIDER/create", timeout: 500ms, deadline: 2s, concurrency: 20,
+  press: {type: http, url: "http://PROVIDER/create/press", timeout: 500ms, deadline: 4s, concurrency: 20,
           lookup_url: "http://PROVIDER/status/{attempt}", cancel_url: "http://PROVIDER/cancel/{attempt}"}
+  # It cannot be asked: only an operator settles what stays unknown.
+  stamp: {type: http, url: "http://PROVIDER/create/stamp", timeout: 500ms, deadline: 4s, concurrency: 10}
 routes:
-  print: {providers: [press], tries: 4, max_attempts: 4, backoff: {initial: 100ms, max: 1s}}
+  print: {providers: [press, stamp], tries: 2, max_attempts: 4, failover: untested, backoff: {initial: 100ms, max: 1s}}
+  stamp: {providers: [stamp], tries: 4, max_attempts: 4, backoff: {initial: 100ms, max: 1s}}
 `)
 	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// ready waits until every process answers.
+func (w *world) ready(ctx context.Context) {
+	w.t.Helper()
+	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+		for {
+			resp, _, err := w.send(ctx, "http://"+p.addr, request{method: http.MethodGet, path: "/readyz"})
+			if err == nil && resp.StatusCode == http.StatusOK {
+				break
+			}
+			require.True(w.t, rest(ctx, 50*time.Millisecond), "%s is not ready: %v (logs: %s)", p.name, err, dirEnv)
+		}
+	}
 }

@@ -1,0 +1,91 @@
+package chaos_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// table shows the figures as docs/reliability.md does.
+func (f *figures) table() string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "| %s | "+format+" |\n", append([]any{name}, args...)...)
+	}
+	fmt.Fprintf(&b, "\n| `%s` | |\n| --- | --- |\n", f.Again)
+	var took []string
+	for _, p := range f.Phases {
+		took = append(took, fmt.Sprintf("%s in %.0f s", p.Name, p.Took))
+	}
+	row("time", "%s", strings.Join(took, ", "))
+	for _, k := range f.Faults {
+		met := ""
+		if k.Met > 0 {
+			met = fmt.Sprintf("; %d with work under way there, %.1f on average", k.Met, float64(k.Work)/float64(k.Met))
+		}
+		if k.Error != "" {
+			met += "; last error: " + k.Error
+		}
+		row(k.Name, "%d of %d%s", k.Fired, k.Planned, met)
+	}
+	row("Redis away", "%.0f s in all", f.RedisAway)
+	for _, t := range []struct {
+		name string
+		of   tally
+	}{
+		{"requests", f.Calls},
+		{"answers", f.Answers},
+		{"jobs", f.Ends},
+		{"creates", f.Presses},
+		{"what the provider did", f.Modes},
+		{"attempts that became unknown", f.Unknown},
+		{"settled by", f.Settled},
+		{"late outcomes, recorded and not applied", f.Late},
+	} {
+		row(t.name, "%s", t.of)
+	}
+	row("attempts", "%d", f.Attempts)
+	row("effects", "%d, %d of them not a job's result", f.Effects, f.Unused)
+	return b.String() + "\n"
+}
+
+// String lists the counts, the largest first.
+func (t tally) String() string {
+	names := slices.SortedFunc(maps.Keys(t), func(a, b string) int {
+		if t[a] != t[b] {
+			return t[b] - t[a]
+		}
+		return strings.Compare(a, b)
+	})
+	parts := []string{fmt.Sprint(t.total())}
+	for _, name := range names {
+		parts = append(parts, fmt.Sprintf("%s %d", name, t[name]))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// solid fails a run that shows too little to have shown anything.
+func (f *figures) solid(t *testing.T) {
+	t.Helper()
+	for _, k := range f.Faults {
+		require.GreaterOrEqual(t, k.Fired*100, k.Planned*95, "%s: %s", k.Name, k.Error)
+		if strings.HasPrefix(k.Name, "worker") {
+			require.Greater(t, k.Met*2, k.Fired, "%s: most found nothing under way", k.Name)
+		}
+	}
+	for _, mode := range modes {
+		require.NotZero(t, f.Modes[mode], "the provider never did %s", mode)
+	}
+	require.Greater(t, f.Ends["succeeded"]*10, f.Jobs*7, "too few successes")
+	require.Greater(t, f.Unknown.total()*20, f.Jobs, "too few unknown attempts")
+	for _, reason := range []string{"worker_lost", "timeout"} {
+		require.NotZero(t, f.Unknown[reason], "no attempt became unknown by %s", reason)
+	}
+	for _, by := range []string{"late answer, succeeded", "look-up, succeeded", "operator, succeeded", "operator, failed"} {
+		require.NotZero(t, f.Settled[by], "no unknown attempt was settled by %s", by)
+	}
+}
