@@ -1,129 +1,163 @@
 package chaos_test
 
 import (
-	"fmt"
-	"maps"
+	"net/http"
+	"onejob/jobs"
 	"slices"
-	"testing"
-	"time"
 
 	"github.com/anishathalye/porcupine"
-	"github.com/stretchr/testify/require"
-
-	"onejob/jobs"
 )
 
-// record is what the model knows of one job: the lines of the trail that took effect,
-// the job's state and version.
-type record struct {
-	line    int
-	state   string
-	version int64
+// The history of one job, in porcupine's words. Its operations are
+//
+//   - the scripts that nobody outside asked for (claim, suspect, finalize, fail, …), at
+//     the time the trail has for them: Redis's clock, whole milliseconds;
+//   - the calls that changed the job (submit, resolve, cancel, open), somewhere between
+//     question and answer, and between begin and end of the line they left in the trail:
+//     which call left which line is porcupine's to find. A call that nobody answered has
+//     no end: it may take effect at any later time;
+//   - what every answer told: the whole record as it was at one moment between question
+//     and answer, or why the call was refused.
+//
+// The model takes the scripts in the order of their ids, so the order the store claims
+// to have done things in must be one that all callers could have seen.
+type operation struct {
+	what    part
+	script  int // number of the script: inside, begin, end
+	scripts []script
+	call    *call
+	result  string // of a script that takes the slot: inside
 }
 
-// step is a line of the trail, or something a caller was told.
-type step struct {
-	line  int    // of the trail; 0: told
-	told  string // the kind of call
-	after record // the record after the line; what the caller was told
+type part string
+
+const (
+	inside   part = "script" // a whole script that nobody outside asked for
+	begin    part = "begin"  // a script that a call asked for: its line …
+	doing    part = "does"   // … the call …
+	end      part = "end"    // … and the end of the line
+	telling  part = "told"
+	refusing part = "refused"
+)
+
+// moment is the state of the model: the record, and how far the scripts have come.
+type moment struct {
+	record
+	scripts  int
+	stage    part  // begin: a call must come now; doing: its script must end
+	revision int64 // at least
+	id       string
+	intent   string // the input it was submitted with
+	result   string
 }
 
-// model says: the lines take effect in their order, each within its moment, and every
-// answer is the record at some moment between the question and the answer.
 var model = porcupine.Model{
-	Init: func() any { return record{} },
-	Step: func(state, input, _ any) (bool, any) {
-		now, s := state.(record), input.(step)
-		if s.line > 0 {
-			return now.line == s.line-1, s.after
-		}
-		return now.line > 0 && now.state == s.after.state, state
-	},
-	DescribeOperation: func(input, _ any) string { return fmt.Sprintf("%+v", input) },
-	DescribeState:     func(state any) string { return fmt.Sprintf("%+v", state) },
+	Init:              func() any { return moment{stage: end} },
+	Step:              func(state, input, _ any) (bool, any) { return state.(moment).step(input.(operation)) },
+	Equal:             func(a, b any) bool { return a.(moment).same(b.(moment)) },
+	DescribeOperation: func(input, _ any) string { return input.(operation).String() },
+	DescribeState:     func(state any) string { return state.(moment).String() },
 }
 
-// slack is how far Redis's clock, in whole milliseconds, may be from the callers'.
-const slack = 5 * time.Millisecond
-
-// operations puts a story into porcupine's words. Lines written by one script have one
-// time, and only what the last of them leaves can be seen. A call nobody answered says
-// nothing; if it took effect, its line is in the trail.
-func (s *story) operations() []porcupine.Operation {
-	var ops []porcupine.Operation
-	states, cancelled := map[int]string{}, false
-	for i, e := range s.Trail {
-		if e.Attempt > 0 && e.To != "" {
-			states[e.Attempt] = e.To
-		}
-		if e.Attempt == 0 && e.To == "starting" || e.Verb == "submit" {
-			states[1] = "starting"
-		}
-		cancelled = cancelled || e.Verb == "cancel"
-		at := e.At.Go()
-		ops = append(ops, porcupine.Operation{
-			ClientId: 0, Input: step{line: i + 1, after: record{line: i + 1, state: jobState(states, cancelled)}},
-			Call: at.Add(-slack).UnixNano(), Return: at.Add(slack).UnixNano(),
-		})
-	}
-	for i, c := range s.Calls {
-		if c.Status == 0 || c.Status >= 300 || c.Job.ID == "" {
-			continue
-		}
-		ops = append(ops, porcupine.Operation{
-			ClientId: 1 + i, Input: step{told: c.Kind, after: record{state: string(c.Job.State)}},
-			Call: c.Start.UnixNano(), Return: c.End.UnixNano(),
-		})
-	}
-	return ops
+// same: what else there is follows from these.
+func (m moment) same(o moment) bool {
+	return m.scripts == o.scripts && m.stage == o.stage && m.revision == o.revision && m.id == o.id && m.result == o.result
 }
 
-// jobState is what the attempts say (design §2).
-func jobState(states map[int]string, cancelled bool) string {
-	all := slices.Collect(maps.Values(states))
-	switch {
-	case cancelled:
-		return string(jobs.Cancelled)
-	case slices.Contains(all, "succeeded"):
-		return string(jobs.Succeeded)
-	case slices.Contains(all, "running"):
-		return string(jobs.Running)
-	case slices.Contains(all, "starting"):
-		return string(jobs.Queued)
-	case slices.Contains(all, "unknown"):
-		return string(jobs.Unknown)
+// step tells whether the operation may happen now, and what is then.
+func (m moment) step(o operation) (bool, any) {
+	switch o.what {
+	case inside:
+		if m.stage != end || m.scripts != o.script {
+			return false, m
+		}
+		return m.run(o.scripts[o.script], o.result)
+	case begin:
+		if m.stage != end || m.scripts != o.script {
+			return false, m
+		}
+		m.stage = begin
+		return true, m
+	case end:
+		if m.stage != doing || m.scripts != o.script+1 {
+			return false, m
+		}
+		m.stage = end
+		return true, m
+	case doing:
+		return m.do(o)
+	case telling:
+		return m.tell(o.call)
 	}
-	return string(jobs.Failed)
+	return m.stage == end && m.refuses(o.call), m
 }
 
-// linear tells whether a story is linearizable, and draws it where it is not.
-func (s *story) linear(picture string) (porcupine.CheckResult, error) {
-	result, info := porcupine.CheckOperationsVerbose(model, s.operations(), 20*time.Second)
-	if result == porcupine.Illegal {
-		return result, porcupine.VisualizePath(model, info, picture)
+// run is a whole script: what breaks a rule of design §2 cannot happen.
+func (m moment) run(s script, result string) (bool, any) {
+	after, broken := m.record.after(s)
+	if after.Winner != m.Winner {
+		m.result = result
 	}
-	return result, nil
+	m.record = after
+	m.scripts++
+	m.revision++
+	return len(broken) == 0, m
 }
 
-func TestLinear_FindsAStaleRead(t *testing.T) {
-	t.Parallel()
-	began := time.UnixMilli(time.Now().UnixMilli())
-	at := func(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
-	s := &story{
-		Trail: []jobs.Event{
-			{Verb: "submit", Attempt: 1, To: "starting", At: jobs.Time(at(0).UnixMilli())},
-			{Verb: "claim", Attempt: 1, To: "running", At: jobs.Time(at(100).UnixMilli())},
-			{Verb: "finalize", Attempt: 1, To: "succeeded", At: jobs.Time(at(200).UnixMilli())},
-		},
-		Calls: []call{{Kind: "get", Status: 200, Start: at(90), End: at(150), Job: told{ID: "j", State: jobs.Running}}},
+// do is what a call changes. It must be what the script did that has begun.
+func (m moment) do(o operation) (bool, any) {
+	c := o.call
+	if m.stage != begin || o.scripts[m.scripts].verb() != c.verb() || c.IfMatch != 0 && c.IfMatch != m.Version {
+		return false, m
 	}
-	result, err := s.linear(t.TempDir() + "/picture.html")
-	require.NoError(t, err)
-	require.Equal(t, porcupine.Ok, result)
-	s.Calls[0].Start, s.Calls[0].End = at(250), at(300)
-	picture := t.TempDir() + "/picture.html"
-	result, err = s.linear(picture)
-	require.NoError(t, err)
-	require.Equal(t, porcupine.Illegal, result)
-	require.FileExists(t, picture)
+	_, result := c.decision()
+	ok, after := m.run(o.scripts[m.scripts], result)
+	m = after.(moment)
+	m.stage = doing
+	if c.verb().name == "submit" {
+		m.intent, m.id = input(c.Body), c.Job.ID
+	}
+	return ok, m
+}
+
+// tell is an answer with the job in it. The revision rises with every write: an answer
+// with a lower one than was seen before is old.
+func (m moment) tell(c *call) (bool, any) {
+	t := &c.Job
+	if c.verb().name == "submit" && !sameJSON(input(c.Body), m.intent) {
+		return false, m // I8
+	}
+	if m.stage != end || m.State == "" || m.id != "" && t.ID != m.id || t.Revision < m.revision ||
+		t.State != m.State || t.Version != m.Version || t.CompletedBy != m.Winner || t.Result != m.result ||
+		!slices.Equal(t.Attempts, m.Attempts) {
+		return false, m
+	}
+	m.id, m.revision = t.ID, t.Revision
+	return true, m
+}
+
+// refuses tells whether the call would be refused now as it was (design §7).
+func (m moment) refuses(c *call) bool {
+	if c.Status == http.StatusNotFound {
+		return m.State == ""
+	}
+	if m.State == "" || c.Problem.Job != "" && m.id != "" && c.Problem.Job != m.id {
+		return false
+	}
+	a := m.attempt(c.verb().attempt)
+	switch c.Problem.Name {
+	case "version-mismatch":
+		return c.IfMatch != 0 && c.IfMatch != m.Version && c.Problem.Version == m.Version
+	case "idempotency-key-reused":
+		return c.verb().name == "submit" && !sameJSON(input(c.Body), m.intent)
+	case "job-final":
+		return c.verb().name == "cancel" && m.State.Ended() || c.verb().name == "open" && m.State.Final()
+	case "attempt-unresolved":
+		return c.verb().name == "open" && m.open(0) > 0
+	case "attempt-settled":
+		return a != nil && !a.State.Open()
+	case "attempt-not-unknown":
+		return a != nil && a.State.Open() && a.State != jobs.AttemptUnknown && c.verb().to != string(jobs.AttemptCancelled)
+	}
+	return false
 }
