@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -104,7 +103,11 @@ func (w *world) trouble(ctx context.Context, f *figures, q quotas) {
 // progress says every ten seconds how far the run is.
 func (w *world) progress(ctx context.Context, l *load, plan []*kind, o *overseer) {
 	for began := time.Now(); rest(ctx, 10*time.Second); {
-		line := fmt.Sprintf("chaos %v: %d of %d submitted, %d resolved", time.Since(began).Round(time.Second), l.submitted.Load(), l.jobs, o.resolved.Load())
+		line := fmt.Sprintf("chaos %v: %d of %d jobs, %d resolved", time.Since(began).Round(time.Second), l.submitted.Load(), l.jobs, o.resolved.Load())
+		if o.hurry.Load() {
+			fmt.Fprintln(os.Stderr, line+", waiting for the rest to end")
+			continue
+		}
 		for _, k := range plan {
 			line += fmt.Sprintf(", %s %d/%d", k.name, k.fired.Load(), len(k.plan))
 		}
@@ -118,10 +121,10 @@ func (w *world) stop(ctx context.Context) {
 	w.t.Helper()
 	require.NoError(w.t, w.queuesEmpty(ctx))
 	for _, p := range append(w.apis[:apis:apis], w.workers...) {
-		require.NoError(w.t, p.end(ctx, syscall.SIGTERM))
-		require.True(w.t, p.cmd.ProcessState.Success(), "%s: %v", p.name, p.cmd.ProcessState)
+		require.NoError(w.t, p.stop(ctx))
 	}
 	out, err := exec.CommandContext(ctx, w.bin, "fsck", "--config", w.fsckConfig).CombinedOutput()
 	require.NoError(w.t, err, "I11: %s (seed %d)", out, w.seed)
 	w.t.Logf("fsck: %s", out)
+	require.NoError(w.t, w.logsClean())
 }

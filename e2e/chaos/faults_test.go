@@ -74,6 +74,9 @@ func (w *world) restarting(of []*process, which int, s syscall.Signal) fault {
 	return func(ctx context.Context) (int, error) {
 		p := hold(of, which)
 		defer p.Unlock()
+		if err := p.alive(); err != nil {
+			return 0, err
+		}
 		found := w.awaitWork(ctx, p)
 		began := time.Now()
 		err := p.restart(ctx, s)
@@ -91,6 +94,9 @@ func (w *world) pausing(of []*process, which int, d time.Duration) fault {
 	return func(ctx context.Context) (int, error) {
 		p := hold(of, which)
 		defer p.Unlock()
+		if err := p.alive(); err != nil {
+			return 0, err
+		}
 		found := w.awaitWork(ctx, p)
 		return found, p.pause(ctx, d)
 	}

@@ -25,6 +25,8 @@ type figures struct {
 	Faults []faultFigures `json:"faults"`
 	// RedisAway is how long it was, from each kill to its being ready again, in all.
 	RedisAway seconds `json:"redis_away_seconds"`
+	// GaveUp counts the starts of a process that found no store, and were made again.
+	GaveUp int `json:"gave_up"`
 
 	Calls    tally `json:"calls"` // by kind
 	Answers  tally `json:"answers"`
@@ -84,6 +86,9 @@ func (f *figures) faults(plan []*kind, w *world) {
 		f.Faults = append(f.Faults, faultFigures{
 			Name: k.name, Planned: len(k.plan), Fired: int(k.fired.Load()), Met: int(k.met.Load()), Work: int(k.work.Load()), Error: last,
 		})
+	}
+	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+		f.GaveUp += int(p.gaveUp.Load())
 	}
 	f.RedisAway = seconds(w.redisAway.Seconds())
 }

@@ -24,9 +24,12 @@ type process struct {
 	asked   atomic.Int64 // callers' requests under way
 
 	sync.Mutex
-	make func() *exec.Cmd
-	cmd  *exec.Cmd
-	done chan struct{}
+	make    func() *exec.Cmd
+	cmd     *exec.Cmd
+	done    chan struct{}
+	stopped bool         // for good
+	gaveUp  atomic.Int64 // times it ended by itself
+	watched sync.WaitGroup
 }
 
 // hold takes the process for somebody who does something to it: the one asked for, or
@@ -56,20 +59,50 @@ func (w *world) run(name, addr, path string, env []string, args ...string) *proc
 	}}
 	require.NoError(w.t, p.start())
 	w.t.Cleanup(func() {
-		_ = p.signal(syscall.SIGKILL)
-		<-p.done
+		p.Lock()
+		p.stopped = true
+		_ = p.cmd.Process.Kill()
+		p.Unlock()
+		p.watched.Wait()
 		_ = log.Close()
 	})
 	return p
 }
 
+// start starts the process, and has it started again should it end by itself, as a
+// supervisor does: one that finds no store when it starts gives up.
 func (p *process) start() error {
 	p.cmd, p.done = p.make(), make(chan struct{})
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", p.name, err)
 	}
-	go func(cmd *exec.Cmd, done chan struct{}) { defer close(done); _ = cmd.Wait() }(p.cmd, p.done)
+	p.watched.Add(1)
+	go p.watch(p.cmd, p.done)
 	return nil
+}
+
+func (p *process) watch(cmd *exec.Cmd, done chan struct{}) {
+	defer p.watched.Done()
+	_ = cmd.Wait()
+	close(done)
+	rest(context.Background(), 200*time.Millisecond)
+	p.Lock()
+	defer p.Unlock()
+	if p.done == done && !p.stopped {
+		p.gaveUp.Add(1)
+		_ = p.start()
+	}
+}
+
+// alive starts a process that gave up, rather than wait for its supervisor.
+func (p *process) alive() error {
+	select {
+	case <-p.done:
+		p.gaveUp.Add(1)
+		return p.start()
+	default:
+		return nil
+	}
 }
 
 func (p *process) signal(s syscall.Signal) error {
@@ -79,16 +112,25 @@ func (p *process) signal(s syscall.Signal) error {
 	return nil
 }
 
-// errDied is a process that had ended before it was told to.
-var errDied = errors.New("it had ended by itself")
+// stop ends the process for good, as its operator does.
+func (p *process) stop(ctx context.Context) error {
+	p.Lock()
+	defer p.Unlock()
+	if err := p.alive(); err != nil {
+		return err
+	}
+	p.stopped = true
+	if err := p.end(ctx, syscall.SIGTERM); err != nil {
+		return err
+	}
+	if !p.cmd.ProcessState.Success() {
+		return fmt.Errorf("%s ended with %v", p.name, p.cmd.ProcessState)
+	}
+	return nil
+}
 
 // end ends the process by a signal, by SIGKILL if that takes too long.
 func (p *process) end(ctx context.Context, s syscall.Signal) error {
-	select {
-	case <-p.done:
-		return fmt.Errorf("%s: %w: %v", p.name, errDied, p.cmd.ProcessState)
-	default:
-	}
 	if err := p.signal(s); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (f *figures) table() string {
 		}
 		row(k.Name, "%d of %d%s", k.Fired, k.Planned, met)
 	}
-	row("Redis away", "%.0f s in all", f.RedisAway)
+	row("Redis away", "%.0f s in all; %d starts of a process found no store, and were made again", f.RedisAway, f.GaveUp)
 	for _, t := range []struct {
 		name string
 		of   tally
@@ -73,7 +73,7 @@ func (f *figures) solid(t *testing.T) {
 	t.Helper()
 	for _, k := range f.Faults {
 		require.GreaterOrEqual(t, k.Fired*100, k.Planned*95, "%s: %s", k.Name, k.Error)
-		if strings.HasPrefix(k.Name, "worker") {
+		if few := 10; k.Planned >= few && strings.HasPrefix(k.Name, "worker") {
 			require.Greater(t, k.Met*2, k.Fired, "%s: most found nothing under way", k.Name)
 		}
 	}
