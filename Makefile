@@ -16,6 +16,12 @@ SOAK            ?= 30m
 RATE            ?= 30
 SEED            ?=
 OUT             ?=
+# How many jobs `make chaos` runs, and where its figures go as JSON; SEED repeats a run.
+JOBS            ?= 5000
+FIGURES         ?=
+# How long the sequences of `make exhaustive` are, and how often `make crashes` repeats.
+DEPTH           ?= 7
+CRASHES         ?= 5
 # What `onejob version` says of a binary made by `make build`.
 VERSION         ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
@@ -23,7 +29,7 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec soak clean
+.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak clean
 .PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
@@ -68,9 +74,19 @@ fuzz: needs-go ## Run every fuzz target for FUZZ_TIME (30s)
 spec: needs-spin ## Search the model of the protocol to the end (about 3 minutes, 3 GB)
 	spec/all
 
+chaos: needs-go needs-redis ## Kill, freeze and cut off all processes while JOBS (5000) run, and check what is left; SEED, FIGURES
+	ONEJOB_REQUIRE_REDIS=1 ONEJOB_CHAOS_SEED=$(SEED) ONEJOB_CHAOS_JOBS=$(JOBS) ONEJOB_CHAOS_JSON=$(abspath $(FIGURES)) \
+		go test -count=1 -v -timeout 0 -run 'TestChaos$$' ./e2e/chaos
+
 soak: needs-go needs-redis ## Run for SOAK (30m) with a kill every 30 s and see whether anything grows; RATE, SEED, OUT
 	ONEJOB_REQUIRE_REDIS=1 ONEJOB_SOAK=$(SOAK) ONEJOB_SOAK_RATE=$(RATE) ONEJOB_SOAK_SEED=$(SEED) ONEJOB_SOAK_OUT=$(abspath $(OUT)) \
 		go test -count=1 -v -timeout 0 -run TestSoak ./e2e/soak
+
+exhaustive: needs-go needs-redis ## Compare the scripts with a model of them over every sequence of DEPTH (7) commands
+	ONEJOB_REQUIRE_REDIS=1 ONEJOB_DEPTH=$(DEPTH) go test -count=1 -v -timeout 0 -run TestEverySequence ./jobs
+
+crashes: needs-go needs-redis ## Let processes die, stop and fail at every crash point CRASHES (5) times
+	ONEJOB_REQUIRE_REDIS=1 ONEJOB_CRASHES=$(CRASHES) go test -race -count=1 -v -timeout 0 -run TestCrash ./e2e/recovery
 
 clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules
