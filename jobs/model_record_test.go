@@ -76,6 +76,7 @@ func (r *record) at(n int) *attempt {
 type image struct {
 	job, attempts map[string]string
 	due           map[string]int64 // this job's entries
+	pending       map[string]int64 // its deliveries that wait for a try
 	trail         []string
 	states        map[string]int64 // the state indexes it is in, and its place there
 	owner         int64
@@ -109,8 +110,10 @@ func (r *record) image() image {
 	if r.rest["webhook_url"] != "" {
 		im.job["hooks"] = strconv.Itoa(len(r.hooks))
 	}
+	im.pending = map[string]int64{}
 	for i, d := range r.hooks {
 		d.render(i+1, im.attempts)
+		im.pending[fmt.Sprintf("webhook:%s:h%d", r.id, i+1)] = d.at
 	}
 	im.states = map[string]int64{r.state: r.created}
 	im.owner = r.created

@@ -67,12 +67,17 @@ var verbScripts = map[string]*redis.Script{
 }
 
 func (s *scripts) send(c command) ([]any, error) {
-	keys := s.keys()
+	keys, args := s.call(c)
+	return verbScripts[c.verb].Run(s.ctx, s.rdb, keys, args...).Slice()
+}
+
+// call is a command as its script takes it: KEYS and ARGV.
+func (s *scripts) call(c command) (keys []string, args []any) {
+	keys = s.keys()
 	if c.verb == "submit" {
 		keys = append(keys, s.key)
 	}
-	args := append([]any{c.op, c.actor, s.keepJob, s.keepKey}, s.args(c)...)
-	return verbScripts[c.verb].Run(s.ctx, s.rdb, keys, args...).Slice()
+	return keys, append([]any{c.op, c.actor, s.keepJob, s.keepKey}, s.args(c)...)
 }
 
 func (s *scripts) args(c command) []any {
@@ -138,51 +143,81 @@ func hash(s string) string {
 
 // look reads all there is of the job, and the store's clock.
 func (s *scripts) look(t require.TestingT) (image, int64) {
-	keys := s.keys()
 	pipe := s.rdb.Pipeline()
-	small, large := pipe.HGetAll(s.ctx, keys[0]), pipe.HGetAll(s.ctx, keys[1])
-	due, seq := pipe.ZRangeWithScores(s.ctx, keys[2], 0, -1), pipe.Get(s.ctx, keys[3])
-	states := make([]*redis.ZSliceCmd, len(jobs.States))
-	for i, state := range jobs.States {
-		states[i] = pipe.ZRangeWithScores(s.ctx, s.prefix+"state:"+string(state), 0, -1)
-	}
-	owner, open := pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id), pipe.HGet(s.ctx, s.prefix+"open", ownerHash)
-	expiries := make([]*redis.DurationCmd, 3)
-	for i, key := range []string{keys[0], keys[1], s.key} {
-		expiries[i] = pipe.PExpireTime(s.ctx, key)
-	}
-	clock := pipe.Time(s.ctx)
+	seen := s.ask(pipe)
 	if _, err := pipe.Exec(s.ctx); !errors.Is(err, redis.Nil) { // what is not there is no error
 		require.NoError(t, err)
 	}
+	return seen.image(t), seen.clock.Val().UnixMilli()
+}
 
-	im := image{job: map[string]string{}, attempts: map[string]string{}, due: map[string]int64{}, states: map[string]int64{}, owner: int64(owner.Val())}
-	im.put(t, small.Val(), false)
-	im.put(t, large.Val(), true)
-	for _, z := range due.Val() {
+// sight is all there is of a job, as Redis answers.
+type sight struct {
+	id           string
+	small, large *redis.MapStringStringCmd
+	due, pending *redis.ZSliceCmd
+	seq, open    *redis.StringCmd
+	states       []*redis.ZSliceCmd // in the order of jobs.States
+	owner        *redis.FloatCmd
+	expiries     []*redis.DurationCmd // of job, data, key
+	clock        *redis.TimeCmd
+}
+
+// ask puts the questions of a look into a pipeline.
+func (s *scripts) ask(pipe redis.Pipeliner) *sight {
+	keys := s.keys()
+	seen := &sight{
+		id: s.id, small: pipe.HGetAll(s.ctx, keys[0]), large: pipe.HGetAll(s.ctx, keys[1]),
+		due: pipe.ZRangeWithScores(s.ctx, keys[2], 0, -1), seq: pipe.Get(s.ctx, keys[3]),
+		pending: pipe.ZRangeWithScores(s.ctx, s.prefix+"webhooks", 0, -1), owner: pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id), open: pipe.HGet(s.ctx, s.prefix+"open", ownerHash),
+	}
+	for _, state := range jobs.States {
+		seen.states = append(seen.states, pipe.ZRangeWithScores(s.ctx, s.prefix+"state:"+string(state), 0, -1))
+	}
+	for _, key := range []string{keys[0], keys[1], s.key} {
+		seen.expiries = append(seen.expiries, pipe.PExpireTime(s.ctx, key))
+	}
+	seen.clock = pipe.Time(s.ctx)
+	return seen
+}
+
+func (seen *sight) image(t require.TestingT) image {
+	im := image{
+		job: map[string]string{}, attempts: map[string]string{}, due: map[string]int64{}, pending: map[string]int64{},
+		states: map[string]int64{}, owner: int64(seen.owner.Val()),
+	}
+	im.put(t, seen.small.Val(), false)
+	im.put(t, seen.large.Val(), true)
+	for _, z := range seen.due.Val() {
 		im.due[z.Member.(string)] = int64(z.Score)
 	}
+	for _, z := range seen.pending.Val() {
+		im.pending[z.Member.(string)] = int64(z.Score)
+	}
 	for i, state := range jobs.States {
-		for _, z := range states[i].Val() {
-			require.Equal(t, s.id, z.Member)
+		for _, z := range seen.states[i].Val() {
+			require.Equal(t, seen.id, z.Member)
 			im.states[string(state)] = int64(z.Score)
 		}
 	}
-	for i, e := range expiries {
+	for i, e := range seen.expiries {
 		im.expiries[i] = -1
 		if at := e.Val(); at > 0 {
 			im.expiries[i] = at.Milliseconds()
 		}
 	}
 	im.takeTrail(t)
-	im.seq, im.open = atoi(seq.Val()), atoi(open.Val())
-	return im, clock.Val().UnixMilli()
+	im.seq, im.open = atoi(seen.seq.Val()), atoi(seen.open.Val())
+	return im
 }
 
 // largeFields are those that must not be in the hash that Redis packs.
 var largeFields = []string{
 	"input", "params", "metadata", "webhook_url", "key", "result", "error_message", "evidence", "usage", "error", "handle",
 }
+
+// aLine is the name of a line of the trail.
+var aLine = regexp.MustCompile(`^e[0-9]+$`)
 
 // put sorts the fields of one of the two hashes, and holds each to its own.
 func (im image) put(t require.TestingT, fields map[string]string, large bool) {
@@ -191,7 +226,7 @@ func (im image) put(t require.TestingT, fields map[string]string, large bool) {
 		if !isAttempt {
 			number, field = "", name
 		}
-		isLine := !isAttempt && regexp.MustCompile(`^e[0-9]+$`).MatchString(field)
+		isLine := !isAttempt && aLine.MatchString(field)
 		require.Equal(t, large, isLine || slices.Contains(largeFields, field), "the hash of %s", name)
 		if number == "" {
 			im.job[name] = value

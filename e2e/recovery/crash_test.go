@@ -3,6 +3,7 @@ package recovery_test
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,6 +22,18 @@ func jobsPerCrash() int {
 	return 3
 }
 
+// crashes is how often each of them dies, stops or fails at each point.
+func crashes(t *testing.T) int {
+	t.Helper()
+	given := os.Getenv("ONEJOB_CRASHES")
+	if given == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(given)
+	require.NoError(t, err, "ONEJOB_CRASHES is how often a process dies at each point")
+	return n
+}
+
 // whose tells which process gets to a crash point.
 func whose(point string) string {
 	if point == faults.Submitted || point == faults.Enqueued {
@@ -31,26 +44,34 @@ func whose(point string) string {
 
 // TestCrash_AtEveryPoint lets a process die, freeze or fail between every two
 // steps of a job's way. The provider can be asked and knows what never reached
-// it, so every job comes to its result; none is made twice.
+// it, so every job comes to its result; none is made twice. ONEJOB_CRASHES says how
+// often; `make crashes` has 5 times.
 func TestCrash_AtEveryPoint(t *testing.T) {
 	needs(t)
 	for _, point := range faults.Points {
 		for _, what := range []string{"kill", "pause", "error"} {
-			t.Run(point+"="+what, func(t *testing.T) {
-				t.Parallel()
-				w := newWorld(t, setting{press: withLookup + ", absent_proves: true", route: "tries: 3, max_attempts: 3, backoff: {initial: 100ms, max: 1s}"})
-				if whose(point) == "api" {
-					w.crashAPI(point, what)
-				} else {
-					w.crashWorker(point, what)
-				}
-				for _, id := range w.jobs {
-					w.awaitState(id, jobs.Succeeded)
-				}
-				w.settled()
-			})
+			for i := range crashes(t) {
+				t.Run(fmt.Sprintf("%s=%s/%d", point, what, i+1), func(t *testing.T) {
+					t.Parallel()
+					crashOnce(t, point, what)
+				})
+			}
 		}
 	}
+}
+
+func crashOnce(t *testing.T, point, what string) {
+	t.Helper()
+	w := newWorld(t, setting{press: withLookup + ", absent_proves: true", route: "tries: 3, max_attempts: 3, backoff: {initial: 100ms, max: 1s}"})
+	if whose(point) == "api" {
+		w.crashAPI(point, what)
+	} else {
+		w.crashWorker(point, what)
+	}
+	for _, id := range w.jobs {
+		w.awaitState(id, jobs.Succeeded)
+	}
+	w.settled()
 }
 
 func (w *world) crashAPI(point, what string) {
