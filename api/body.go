@@ -44,8 +44,8 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Prob
 		w.Header().Set("Connection", "close") // rather than reading it all to throw it away
 		return nil, tooLarge(limit)
 	}
-	// The server has no ReadTimeout, so that the body has a deadline of its own.
-	// Servers without deadlines go without. net/http lifts it when it has read
+	// Counted from now, and not as the server's ReadTimeout from the request's first
+	// byte. Servers without deadlines go without. net/http lifts it when it has read
 	// the body to its end; else it stays, for what net/http reads of the rest.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))

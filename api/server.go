@@ -77,20 +77,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Method = http.MethodGet
 		r.Header.Del("Accept") // an event stream would never end
 	}
-	s.echo.ServeHTTP(w, r)
+	s.echo.ServeHTTP(paced(w), r)
 }
 
 // Routes lists the calls that are served.
 func (s *Server) Routes() []*echo.Route { return s.echo.Routes() }
 
-// HTTP returns a server for addr whose limits fit this API: a client has 10 s
-// for its headers and 64 KiB, and there is no limit on how long an answer takes,
-// because waits and event streams are long by design. Its Shutdown ends them.
+// headerTimeout is how long a client may take for the head of a request, also of the
+// first on a new connection.
+const headerTimeout = 10 * time.Second
+
+// HTTP returns a server for addr whose limits fit this API: a client has 10 s for its
+// headers and 64 KiB (plus the 4 KiB net/http reads ahead), 40 s for the whole of a
+// request, whether anybody reads it or not, and 2 minutes between two. There is no
+// limit on how long an answer takes, because waits and event streams are long by
+// design, but one on how slowly it is taken (pacedWriter). Its Shutdown ends them.
 func (s *Server) HTTP(addr string) *http.Server {
 	server := &http.Server{
 		Addr:              addr,
 		Handler:           s,
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       headerTimeout + bodyTimeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),

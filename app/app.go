@@ -16,6 +16,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
+	"golang.org/x/net/netutil"
 
 	"onejob/api"
 	"onejob/api/openai"
@@ -53,6 +54,7 @@ type App struct {
 	exporter   *tracing.Exporter // nil: no spans are sent
 	clockwork  *jobs.Clockwork
 	look       lookout
+	schema     deploymentSchema
 	pages      *dashboard.Pages
 	redact     *payload.Redactor
 	built      map[string]handlers.Provider
@@ -182,7 +184,8 @@ func (a *App) Start(ctx context.Context) error {
 	a.metrics.registry.MustRegister(a.census(), &backlogs{queue: a.queue, providers: providerNames(a.cfg)})
 	a.serve()
 	a.appear()
-	a.look.start(a.rdb, func(ctx context.Context) {
+	a.followSchema(ctx)
+	a.look.start(a.rdb, a.followSchema, func(ctx context.Context) {
 		a.certificateNotes(ctx)
 		a.metrics.webhooks.look(ctx, a.store)
 	})
@@ -263,7 +266,7 @@ func (a *App) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening at %s: %w", a.cfg.Server.Addr, err)
 	}
-	a.listener = listener
+	a.listener = netutil.LimitListener(listener, a.cfg.Server.MaxConnections)
 	return a.listenAdmin(ctx)
 }
 
@@ -321,6 +324,7 @@ const probeTime = time.Minute
 func (a *App) ready(ctx context.Context) api.Readiness {
 	r := api.Readiness{Ready: true, Durability: string(a.durability), Notes: a.look.notes(time.Now())}
 	r.Notes = append(r.Notes, a.certificateNotes(ctx)...)
+	r.Notes = append(r.Notes, a.schema.notes()...)
 	// A write, for a full Redis still answers PING.
 	if err := a.rdb.Set(ctx, "oj:probe", 1, probeTime).Err(); err != nil {
 		r.Ready = false

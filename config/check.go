@@ -32,6 +32,7 @@ func (c checker) config(cfg *Config) {
 	c.adminAddress(cfg.Server)
 	c.webAddress("server.public_url", cfg.Server.PublicURL)
 	c.duration("server.door_wait", cfg.Server.DoorWait)
+	c.connections(cfg.Server.MaxConnections)
 	c.retention(cfg.Retention)
 	c.webhooks(cfg.Webhooks)
 	c.dashboard(cfg.Dashboard)
@@ -112,6 +113,15 @@ func (c checker) adminAddress(s Server) {
 	if host == apiHost || everywhere(host) || everywhere(apiHost) {
 		c.add("server.admin_addr", clip(s.AdminAddr)+" is where server.addr ("+clip(s.Addr)+") listens, too",
 			"give it a port of its own", "server.addr")
+	}
+}
+
+// maxConnections is beyond what a process is let open.
+const maxConnections = 1_000_000
+
+func (c checker) connections(n int) {
+	if n < 1 || n > maxConnections {
+		c.add("server.max_connections", strconv.Itoa(n)+" is out of range", numberRange(1, maxConnections))
 	}
 }
 

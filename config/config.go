@@ -101,6 +101,11 @@ type Server struct {
 	// DoorWait is how long the OpenAI-compatible door holds a request open for
 	// its job's answer. Key server.door_wait, a duration. Defaults to 10m.
 	DoorWait time.Duration
+
+	// MaxConnections is how many connections are held open at Addr at once; who comes
+	// beyond waits in the system's queue until one ends. Key server.max_connections, a
+	// number. Defaults to 16384.
+	MaxConnections int
 }
 
 // Certificates say how long what was proven is believed (design §6).

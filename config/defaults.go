@@ -11,6 +11,7 @@ const (
 	defaultWaitReplicas = 1 // on Cluster and Sentinel
 	defaultAddr         = "127.0.0.1:8080"
 	defaultDoorWait     = 10 * time.Minute
+	defaultConnections  = 16384
 
 	defaultBreakerFailures = 5
 	defaultBreakerOpenFor  = 30 * time.Second
@@ -58,6 +59,7 @@ func (c *Config) setDefaults(written func(path string) bool) {
 	}
 	c.Server.Addr = cmp.Or(c.Server.Addr, defaultAddr)
 	c.Server.DoorWait = cmp.Or(c.Server.DoorWait, defaultDoorWait)
+	c.Server.MaxConnections = cmp.Or(c.Server.MaxConnections, defaultConnections)
 	c.Retention.Job = cmp.Or(c.Retention.Job, defaultRetentionJob)
 	c.Retention.Key = cmp.Or(c.Retention.Key, defaultRetentionKey)
 	c.Lease = cmp.Or(c.Lease, defaultLease)

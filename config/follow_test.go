@@ -93,6 +93,7 @@ func TestValuesOnlyCodeCanHold(t *testing.T) {
 		"lease":         {func(c *Config) { c.Lease, c.Beat = 20*365*24*time.Hour, time.Second }, "lease"},
 		"beat":          {func(c *Config) { c.Beat = 1 }, "beat"},
 		"door_wait":     {func(c *Config) { c.Server.DoorWait = -1 }, "server.door_wait"},
+		"connections":   {func(c *Config) { c.Server.MaxConnections = -1 }, "server.max_connections"},
 		"retention.job": {func(c *Config) { c.Retention.Job = -1 }, "retention.job"},
 		"retention.key": {func(c *Config) { c.Retention.Job, c.Retention.Key = time.Hour, 20*365*24*time.Hour }, "retention.key"},
 		"durability":    {func(c *Config) { c.Redis.Durability = "some" }, "redis.durability"},

@@ -45,10 +45,11 @@ func (r reader) redis(to *Redis) field {
 func (r reader) server(to *Server) field {
 	return func(path string, n *yaml.Node) {
 		r.mapping(path, n, map[string]field{
-			"addr":       r.text(&to.Addr),
-			"admin_addr": r.text(&to.AdminAddr),
-			"public_url": r.text(&to.PublicURL),
-			"door_wait":  r.duration(&to.DoorWait),
+			"addr":            r.text(&to.Addr),
+			"admin_addr":      r.text(&to.AdminAddr),
+			"public_url":      r.text(&to.PublicURL),
+			"door_wait":       r.duration(&to.DoorWait),
+			"max_connections": r.number(&to.MaxConnections, 1, maxConnections),
 		})
 	}
 }

@@ -24,7 +24,7 @@ func TestEveryKey(t *testing.T) {
 	backoff, quarter := Backoff{Initial: time.Second, Max: 30 * time.Second}, 0.25
 	require.Equal(t, &Config{
 		Redis:        Redis{URL: "redis://:p%40ss@10.0.0.5:6379/3", Durability: "fsync", WaitReplicas: 2},
-		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", PublicURL: "https://jobs.example.com", DoorWait: 90 * time.Second},
+		Server:       Server{Addr: "0.0.0.0:8081", AdminAddr: "127.0.0.1:9091", PublicURL: "https://jobs.example.com", DoorWait: 90 * time.Second, MaxConnections: 2000},
 		Retention:    Retention{Job: 48 * time.Hour, Key: 100 * time.Hour},
 		Certificates: Certificates{Lifetime: 48 * time.Hour, Reverify: 24 * time.Hour, Runs: 3},
 		Limits: Limits{
@@ -108,7 +108,7 @@ routes:
 	}
 	require.Equal(t, &Config{
 		Redis:        Redis{URL: "redis://127.0.0.1:6379/0", Durability: "any"},
-		Server:       Server{Addr: "127.0.0.1:8080", DoorWait: 10 * time.Minute},
+		Server:       Server{Addr: "127.0.0.1:8080", DoorWait: 10 * time.Minute, MaxConnections: 16384},
 		Retention:    Retention{Job: 72 * time.Hour, Key: 720 * time.Hour},
 		Certificates: Certificates{Lifetime: 168 * time.Hour, Runs: 1},
 		Dashboard:    Dashboard{Session: 8 * time.Hour, Idle: time.Hour},

@@ -25,7 +25,13 @@ func (p *Pages) withErrors(serve func(w http.ResponseWriter, r *http.Request) er
 		if err == nil {
 			return
 		}
-		problem := p.problemOf(r, err)
+		if gone := r.Context().Err(); gone != nil { // nobody is there to be told
+			if a, ok := w.(*answer); ok {
+				a.refused = gone
+			}
+			return
+		}
+		problem := p.problemOf(err)
 		if wantsPage(r) || r.Header.Get("HX-Request") != "" {
 			p.errorPage(w, r, problem)
 			return
@@ -37,19 +43,20 @@ func (p *Pages) withErrors(serve func(w http.ResponseWriter, r *http.Request) er
 }
 
 // problemOf judges any error a page can return.
-func (p *Pages) problemOf(r *http.Request, err error) *Refusal {
+func (p *Pages) problemOf(err error) *Refusal {
 	var refusal *Refusal
 	var verb *jobs.Refusal
+	var newer *jobs.NewerSchema
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
 	case errors.As(err, &verb) && verb.Code == jobs.CodeNotFound:
 		return &Refusal{"not-found", "There is no such job, or its record has expired."}
-	case r.Context().Err() != nil:
-		return &Refusal{"store-unavailable", "The request was given up."}
+	case errors.As(err, &newer):
+		return recordNewer()
 	}
 	// Whatever else is wrong, what a page shows comes from the store.
-	p.cfg.Log.Error("a page of the dashboard failed", "path", r.URL.Path, "error", err)
+	p.cfg.Log.Error("a page of the dashboard failed", "error", err)
 	return &Refusal{"store-unavailable", "The store did not answer, or not as it should. The process is alive; the page comes back with the store."}
 }
 
@@ -63,6 +70,7 @@ var statuses = map[string]int{
 	"version-mismatch":  http.StatusPreconditionFailed,
 	"rate-limited":      http.StatusTooManyRequests,
 	"store-unavailable": http.StatusServiceUnavailable,
+	"record-newer":      http.StatusServiceUnavailable,
 }
 
 // titles are the headings of the pages about them.
@@ -75,6 +83,7 @@ var titles = map[string]string{
 	"version-mismatch":  "The job has moved on",
 	"rate-limited":      "Too many tries",
 	"store-unavailable": "The store is away",
+	"record-newer":      "A newer version is needed",
 }
 
 // errorPage is a page about a problem. Somebody signed in keeps his navigation.

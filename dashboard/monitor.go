@@ -46,11 +46,13 @@ func (m *QueueMonitor) look(w http.ResponseWriter, r *http.Request, who auth.Ide
 	if who.MayOperate() {
 		asynqmon = m.pages.full
 	}
+	judged := &verdict{ResponseWriter: w}
+	defer judged.finish()
 	if !wantsPage(r) {
-		asynqmon.ServeHTTP(w, r)
+		asynqmon.ServeHTTP(judged, r)
 		return
 	}
-	page := &linked{ResponseWriter: w}
+	page := &linked{ResponseWriter: judged}
 	asynqmon.ServeHTTP(page, r)
 	page.finish()
 }
@@ -68,7 +70,9 @@ func (m *QueueMonitor) change(w http.ResponseWriter, r *http.Request, who auth.I
 		return refuse("store-unavailable", "The audit log takes no entries, so nothing was changed.")
 	}
 	status := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-	p.full.ServeHTTP(status, r)
+	judged := &verdict{ResponseWriter: status}
+	p.full.ServeHTTP(judged, r)
+	judged.finish()
 	outcome, detail := audit.Done, ""
 	switch {
 	case status.status >= http.StatusInternalServerError:

@@ -66,6 +66,7 @@ func (s *settings) log(w io.Writer) (*slog.Logger, error) {
 	}
 	if log != nil {
 		redis.SetLogger(redisLog{log})
+		slog.SetDefault(log) // also what libraries write with package log, as asynqmon does
 		return log, nil
 	}
 	return nil, usageError{fmt.Errorf("--log %s: want json or text", s.logFormat)}

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// As many connections as server.max_connections says are served; the next is as soon
+// as one of them ends.
+func TestMaxConnections(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, oneProvider)
+	cfg.Server.MaxConnections = 2
+	a := New(cfg, WithAPI(), WithEmbeddedRedis(), WithDevKeys())
+	require.NoError(t, a.Start(t.Context()))
+	defer func() { require.NoError(t, a.Close()) }()
+	ask := func() (net.Conn, *bufio.Reader) {
+		conn, err := net.Dial("tcp", a.Addr())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		require.NoError(t, err)
+		return conn, bufio.NewReader(conn)
+	}
+	answered := func(in *bufio.Reader) {
+		response, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		defer func() { _ = response.Body.Close() }()
+		require.Equal(t, http.StatusOK, response.StatusCode)
+		_, err = io.ReadAll(response.Body)
+		require.NoError(t, err)
+	}
+	first, in := ask()
+	answered(in)
+	_, in = ask()
+	answered(in)
+	third, in := ask()
+	require.NoError(t, third.SetReadDeadline(time.Now().Add(200*time.Millisecond)))
+	_, err := in.Peek(1)
+	var late net.Error
+	require.ErrorAs(t, err, &late, "the third has to wait")
+	require.True(t, late.Timeout())
+
+	require.NoError(t, first.Close())
+	require.NoError(t, third.SetReadDeadline(time.Now().Add(20*time.Second)))
+	answered(in)
+}
