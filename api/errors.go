@@ -59,6 +59,7 @@ func (s *Server) logProblem(c echo.Context, p *Problem) {
 func problemOf(err error) *Problem {
 	var p *Problem
 	var refusal *jobs.Refusal
+	var newer *jobs.NewerSchema
 	var framework *echo.HTTPError
 	var namer ProblemNamer
 	switch {
@@ -68,6 +69,8 @@ func problemOf(err error) *Problem {
 		return named(namer)
 	case errors.As(err, &refusal):
 		return refused(refusal)
+	case errors.As(err, &newer):
+		return recordNewer(newer)
 	case errors.Is(err, jobs.ErrBadCursor):
 		return newProblem(&problemRequestInvalid, "The cursor is not one this list has given.").at("after")
 	case errors.As(err, &framework):
@@ -76,6 +79,18 @@ func problemOf(err error) *Problem {
 		return storeUnavailable(err)
 	}
 	return newProblem(&problemInternal, "The request could not be answered.").because(err)
+}
+
+// retryNewer is when another process of this address may have been asked.
+const retryNewer = 5 * time.Second
+
+// recordNewer is the answer for a job that this process cannot read. Nothing was
+// written. It is given before it is known whose job it is.
+func recordNewer(n *jobs.NewerSchema) *Problem {
+	p := newProblem(&problemRecordNewer, "The record of this job has schema %s; this process reads up to %d. Nothing was changed.",
+		n.Schema, jobs.Schema).because(n)
+	p.retryAfter = retryNewer
+	return p
 }
 
 func storeUnavailable(err error) *Problem {

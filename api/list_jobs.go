@@ -26,6 +26,7 @@ type list[T any] struct {
 	Data       []T    `json:"data"`
 	HasMore    bool   `json:"has_more"`
 	NextCursor string `json:"next_cursor,omitempty"` // for after; set with has_more
+	Newer      int    `json:"newer,omitempty"`       // jobs left out, for a newer onejob wrote them
 }
 
 var listParams = []string{"state", "route", "provider", "idempotency_key", "owner", "since", "until", "limit", "after"}
@@ -46,7 +47,7 @@ func (s *Server) listJobs(c echo.Context, who auth.Identity) error {
 	if err != nil {
 		return err
 	}
-	out := list[*jobs.Job]{Data: page.Jobs, HasMore: page.HasMore, NextCursor: page.Next}
+	out := list[*jobs.Job]{Data: page.Jobs, HasMore: page.HasMore, NextCursor: page.Next, Newer: page.Newer}
 	if out.Data == nil {
 		out.Data = []*jobs.Job{}
 	}

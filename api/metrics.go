@@ -49,6 +49,7 @@ var submissionOutcomes = map[string]string{
 	problemKeyExpired.Name:       "gone",
 	problemRateLimited.Name:      "limited",
 	problemStoreUnavailable.Name: "unavailable",
+	problemRecordNewer.Name:      "unavailable",
 }
 
 // submitted counts one submission. A route that is not configured is counted as

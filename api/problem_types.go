@@ -111,6 +111,11 @@ var (
 		Title: "The store cannot be reached",
 		Hint:  "Send the same request again with the same key after Retry-After. Whether this one was recorded is not known; the key keeps it from being done twice.",
 	}
+	problemRecordNewer = problemType{
+		Name: "record-newer", Status: http.StatusServiceUnavailable,
+		Title: "The job was written by a newer onejob",
+		Hint:  "Send the same request again with the same key after Retry-After: a process of the newer version answers it. If none does, the operator has to bring that version back.",
+	}
 	problemInternal = problemType{
 		Name: "internal", Status: http.StatusInternalServerError,
 		Title: "The server made a mistake",
@@ -125,7 +130,7 @@ var problemTypes = []*problemType{
 	&problemUnauthorized, &problemForbidden, &problemNotFound, &problemMethod,
 	&problemAttemptUnresolved, &problemAttemptSettled, &problemAttemptNotUnknown,
 	&problemJobFinal, &problemVersionMismatch, &problemRateLimited,
-	&problemStoreUnavailable, &problemInternal,
+	&problemStoreUnavailable, &problemRecordNewer, &problemInternal,
 }
 
 // problemNamed finds a row by its name; nil when there is none.

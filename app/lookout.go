@@ -35,13 +35,15 @@ const (
 	noteFor = time.Hour
 )
 
-// start looks every second, and has facts read now and then.
-func (l *lookout) start(rdb redis.UniversalClient, facts func(context.Context)) {
+// start looks every second, and has the deployment's schema and facts read now and
+// then.
+func (l *lookout) start(rdb redis.UniversalClient, schema, facts func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	l.done.Go(func() {
-		ticker, slower := time.NewTicker(lookEvery), time.NewTicker(factsEvery)
+		ticker, schemas, slower := time.NewTicker(lookEvery), time.NewTicker(schemaEvery), time.NewTicker(factsEvery)
 		defer ticker.Stop()
+		defer schemas.Stop()
 		defer slower.Stop()
 		facts(ctx)
 		for {
@@ -51,6 +53,8 @@ func (l *lookout) start(rdb redis.UniversalClient, facts func(context.Context)) 
 			case <-ticker.C:
 				// Only the connection matters: its making compares (Clockwork).
 				_ = rdb.Ping(ctx).Err()
+			case <-schemas.C:
+				schema(ctx)
 			case <-slower.C:
 				facts(ctx)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"onejob/handlers"
+	"onejob/jobs"
 	"onejob/providers"
 	"onejob/recovery"
 	"onejob/roster"
@@ -41,7 +42,7 @@ func (a *App) kind() roster.Kind {
 func (a *App) appear() {
 	host, _ := os.Hostname()
 	a.presence.self = roster.Process{
-		ID: roster.NewID(), Kind: a.kind(), Host: host, PID: os.Getpid(), Version: a.version,
+		ID: roster.NewID(), Kind: a.kind(), Host: host, PID: os.Getpid(), Version: a.version, Schema: jobs.Schema,
 		Started: time.Now().UTC().Truncate(time.Millisecond), Addr: a.Addr(), AdminAddr: a.AdminAddr(),
 	}
 	ctx, cancel := context.WithCancel(context.Background())

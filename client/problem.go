@@ -91,5 +91,6 @@ const (
 	ErrVersion      problemName = "version-mismatch" // a decision was made since
 	ErrRateLimited  problemName = "rate-limited"
 	ErrUnavailable  problemName = "store-unavailable"
+	ErrRecordNewer  problemName = "record-newer" // a process of a newer version answers
 	ErrInternal     problemName = "internal"
 )

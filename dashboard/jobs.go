@@ -125,10 +125,18 @@ func asString(v any) string {
 	return ""
 }
 
+// recordNewer is the answer for a job that this process cannot read.
+func recordNewer() *Refusal {
+	return &Refusal{"record-newer", "This job was written by a newer version of onejob, which this process cannot read. Nothing was changed. Open the page of a process of that version."}
+}
+
 // refusedVerb says a refusal of the store in a page's words; any other error is
 // given back as it is.
 func refusedVerb(err error) error {
 	var r *jobs.Refusal
+	if _, ok := errors.AsType[*jobs.NewerSchema](err); ok {
+		return recordNewer()
+	}
 	if !errors.As(err, &r) {
 		return err
 	}

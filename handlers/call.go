@@ -50,7 +50,7 @@ func newCall(w *Worker, provider Provider, wake tasks.Wake) *call {
 
 // take claims the attempt. A claim whose reply is lost is sent again with the
 // same token until it is answered: it may be ours.
-func (c *call) take(ctx context.Context) bool {
+func (c *call) take(ctx context.Context) error {
 	request := jobs.ClaimRequest{
 		JobID: c.wake.JobID, Attempt: c.wake.Attempt, Token: c.token,
 		Provider: c.provider.Name, Deadline: c.provider.Deadline, Actor: c.worker.name,
@@ -65,7 +65,7 @@ func (c *call) take(ctx context.Context) bool {
 		c.claim.Store(claim)
 	}
 	c.observeClaim(ctx, err)
-	return err == nil
+	return err
 }
 
 // run makes the call and reports its outcome, listening until the deadline.

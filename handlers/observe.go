@@ -7,6 +7,7 @@ import (
 
 	"onejob/jobs"
 	"onejob/providers"
+	"onejob/tasks"
 )
 
 // Observer is told what happens, for those who count: once each, in the order of
@@ -71,7 +72,10 @@ func (o Observer) withDefaults() Observer {
 // AnswerClaimed is Claimed.Answer of a claim that was made.
 const AnswerClaimed = "claimed"
 
-const answerUnanswered = "unanswered"
+const (
+	answerUnanswered = "unanswered"
+	answerNewer      = "newer_schema" // a newer onejob wrote the job
+)
 
 // claimAnswer tells a claim's error apart.
 func claimAnswer(err error) string {
@@ -84,6 +88,8 @@ func claimAnswer(err error) string {
 		return notClaimed.Why
 	case errors.As(err, &refusal):
 		return string(refusal.Code)
+	case tasks.ForNewer(err):
+		return answerNewer
 	}
 	return answerUnanswered
 }

@@ -46,7 +46,8 @@ func (c *call) persist(ctx context.Context, what string, ask func(context.Contex
 func answered(err error) bool {
 	var refusal *jobs.Refusal
 	var notClaimed *jobs.NotClaimed
-	return errors.As(err, &refusal) || errors.As(err, &notClaimed)
+	var newer *jobs.NewerSchema
+	return errors.As(err, &refusal) || errors.As(err, &notClaimed) || errors.As(err, &newer)
 }
 
 // report hands the outcome to the store.

@@ -38,9 +38,9 @@ func (t Tickets) observe(answer string) {
 // Handle opens the next attempt of the ticket's job, if the job still is as it
 // was when it failed. Run twice, or after the job moved on, it does nothing.
 func (t Tickets) Handle(ctx context.Context, task *asynq.Task) error {
-	ticket, err := tasks.ParseTicket(task.Payload())
+	ticket, err := tasks.ReadTicket(task)
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+		return err
 	}
 	id, _ := asynq.GetTaskID(ctx)
 	changed, err := t.Store.Open(ctx, jobs.OpenRequest{Decision: jobs.Decision{

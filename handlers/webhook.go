@@ -65,9 +65,9 @@ const (
 // Handle looks at a delivery and makes the try that is due. An error has asynq bring
 // the task again; what a receiver says is none.
 func (w *Webhooks) Handle(ctx context.Context, task *asynq.Task) error {
-	of, err := tasks.ParseWebhook(task.Payload())
+	of, err := tasks.ReadWebhook(task)
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+		return err
 	}
 	if !w.begin() {
 		return nil // stopping: the sweeper of another hands it out again

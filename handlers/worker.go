@@ -114,11 +114,12 @@ func NewWorker(o Options) *Worker {
 }
 
 // Handle handles a wake-up. Once it could be read it returns nil: a call is never
-// repeated by the queue, and what is overdue the sweeper finds.
+// repeated by the queue, and what is overdue the sweeper finds. What a newer onejob
+// has made is left on the queue for its worker (tasks.ForNewer).
 func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
-	wake, err := tasks.ParseWake(task.Payload())
+	wake, err := tasks.ReadWake(task)
 	if err != nil {
-		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
+		return err
 	}
 	queue, _ := asynq.GetQueueName(ctx)
 	provider, ok := w.options.Providers[queue]
@@ -130,21 +131,29 @@ func (w *Worker) Handle(ctx context.Context, task *asynq.Task) error {
 	}
 	// asynq's context never cancels a call: a time-out is no failure.
 	ctx = tracing.FromHeaders(context.WithoutCancel(ctx), task.Headers())
-	w.attempt(ctx, provider, wake)
+	if err := w.attempt(ctx, provider, wake); err != nil {
+		return err
+	}
 	return faults.Point(faults.Done)
 }
 
-// attempt claims and, having claimed, calls and reports.
-func (w *Worker) attempt(ctx context.Context, provider Provider, wake tasks.Wake) {
+// attempt claims and, having claimed, calls and reports. Its only error is that a
+// newer onejob wrote the job.
+func (w *Worker) attempt(ctx context.Context, provider Provider, wake tasks.Wake) error {
 	c := newCall(w, provider, wake)
 	defer c.cancel()
 	if !w.enter(c) {
-		return
+		return nil
 	}
-	defer w.leave(c)
-	if c.take(ctx) {
+	defer w.exit(c)
+	err := c.take(ctx)
+	if err == nil {
 		c.run(c.traced)
 	}
+	if tasks.ForNewer(err) {
+		return err
+	}
+	return nil
 }
 
 // enter counts a call in; false when the worker is stopping.
@@ -163,7 +172,7 @@ func (w *Worker) enter(c *call) bool {
 	return true
 }
 
-func (w *Worker) leave(c *call) {
+func (w *Worker) exit(c *call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.calls, c)

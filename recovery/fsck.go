@@ -22,6 +22,8 @@ type Checked struct {
 	Jobs     int `json:"jobs"`
 	Tasks    int `json:"tasks"`
 	Findings int `json:"findings"`
+	// Newer are jobs that only a newer onejob can read: they were not compared.
+	Newer int `json:"newer"`
 }
 
 // Fsck compares indexes, due sets, times to live and queues with the records of
@@ -68,6 +70,10 @@ func (f *Fsck) job(ctx context.Context, id string) error {
 	if _, ok := errors.AsType[*jobs.Refusal](err); ok {
 		return nil // expired meanwhile
 	}
+	if _, ok := errors.AsType[*jobs.NewerSchema](err); ok {
+		f.checked.Newer++
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +105,9 @@ func (f *Fsck) queue(ctx context.Context, name string) error {
 	return f.Queue.EachWake(name, func(id string, w tasks.Wake) error {
 		f.checked.Tasks++
 		_, err := f.Store.Get(ctx, w.JobID)
+		if _, ok := errors.AsType[*jobs.NewerSchema](err); ok {
+			return nil // counted with the jobs
+		}
 		if _, ok := errors.AsType[*jobs.Refusal](err); !ok {
 			return err
 		}

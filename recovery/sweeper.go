@@ -38,6 +38,7 @@ type Options struct {
 // what is stored.
 type Sweeper struct {
 	options Options
+	left    tasks.Left
 	patient bool      // the store was away: nobody is suspected yet
 	told    time.Time // when the store was last told that we sweep
 }
@@ -70,6 +71,9 @@ func (s *Sweeper) Run(ctx context.Context) {
 		}
 	}
 }
+
+// errNewer is why an overdue entry was left alone.
+var errNewer = errors.New("entries are due of jobs that a newer onejob wrote; run a worker of its version")
 
 // Sweep deals once with what is overdue now.
 func (s *Sweeper) Sweep(ctx context.Context) error {
@@ -121,6 +125,10 @@ func (s *Sweeper) partition(ctx context.Context, p int, swept *Swept) error {
 		return err
 	}
 	for _, d := range due {
+		if d.Kind == jobs.DueNewer {
+			s.left.Note(ctx, s.options.Log, d.Tries, errNewer)
+			continue
+		}
 		swept.Taken[d.Kind]++
 		if err := s.deal(ctx, d); err != nil {
 			s.logOf(d).WarnContext(ctx, "overdue entry not dealt with; it comes up again", "kind", d.Kind, "error", err)

@@ -26,6 +26,8 @@ type Process struct {
 	PID  int    `json:"pid"`
 	// Version is what `onejob version` says of its binary.
 	Version string `json:"version"`
+	// Schema is the newest schema of records it reads; none: the first.
+	Schema int `json:"schema,omitempty"`
 	// Started is when it began, Seen when it wrote this; by its own clock, UTC.
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`

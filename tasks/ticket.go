@@ -22,16 +22,23 @@ const ticketAfterExpiry = 24 * time.Hour
 // Ticket is the payload of a ticket. Version is the one the job failed at: it is
 // good for that failure only. Summary is for the person who looks at the queue.
 type Ticket struct {
+	Schema  int    `json:"v,omitempty"` // of the payload; none: the first
 	JobID   string `json:"job"`
 	Version int64  `json:"version"`
 	Summary string `json:"summary"`
 }
+
+// ReadTicket reads a delivered task. The error is a NewerTask, or ends in asynq.SkipRetry.
+func ReadTicket(task *asynq.Task) (Ticket, error) { return read(task, TypeTicket, ParseTicket) }
 
 // ParseTicket reads the payload of a ticket.
 func ParseTicket(payload []byte) (Ticket, error) {
 	var t Ticket
 	if err := json.Unmarshal(payload, &t); err != nil {
 		return Ticket{}, fmt.Errorf("reading a ticket: %w", err)
+	}
+	if err := readable(TypeTicket, t.Schema); err != nil {
+		return Ticket{}, err
 	}
 	if t.JobID == "" || t.Version < 1 {
 		return Ticket{}, fmt.Errorf("a ticket without a job or a version: %q", payload)

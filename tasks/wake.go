@@ -22,15 +22,22 @@ const maxRetry = 1000
 
 // Wake is the payload of a wake-up.
 type Wake struct {
+	Schema  int    `json:"v,omitempty"` // of the payload; none: the first
 	JobID   string `json:"job"`
 	Attempt int    `json:"attempt"`
 }
+
+// ReadWake reads a delivered task. The error is a NewerTask, or ends in asynq.SkipRetry.
+func ReadWake(task *asynq.Task) (Wake, error) { return read(task, TypeWake, ParseWake) }
 
 // ParseWake reads the payload of a wake-up.
 func ParseWake(payload []byte) (Wake, error) {
 	var w Wake
 	if err := json.Unmarshal(payload, &w); err != nil {
 		return Wake{}, fmt.Errorf("reading a wake-up: %w", err)
+	}
+	if err := readable(TypeWake, w.Schema); err != nil {
+		return Wake{}, err
 	}
 	if w.JobID == "" || w.Attempt < 1 {
 		return Wake{}, fmt.Errorf("a wake-up without a job or an attempt: %q", payload)

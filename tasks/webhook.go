@@ -14,6 +14,7 @@ const TypeWebhook = "job:webhook"
 
 // Webhook is the payload of a delivery's task: ids only.
 type Webhook struct {
+	Schema int    `json:"v,omitempty"` // of the payload; none: the first
 	JobID  string `json:"job"`
 	Number int    `json:"webhook"`
 }
@@ -22,11 +23,17 @@ type Webhook struct {
 // somebody else: longer than any try, and harmless.
 const webhookTime = 10 * time.Minute
 
+// ReadWebhook reads a delivered task. The error is a NewerTask, or ends in asynq.SkipRetry.
+func ReadWebhook(task *asynq.Task) (Webhook, error) { return read(task, TypeWebhook, ParseWebhook) }
+
 // ParseWebhook reads the payload of a delivery's task.
 func ParseWebhook(payload []byte) (Webhook, error) {
 	var w Webhook
 	if err := json.Unmarshal(payload, &w); err != nil {
 		return Webhook{}, fmt.Errorf("reading the task of a webhook: %w", err)
+	}
+	if err := readable(TypeWebhook, w.Schema); err != nil {
+		return Webhook{}, err
 	}
 	if w.JobID == "" || w.Number < 1 {
 		return Webhook{}, fmt.Errorf("the task of a webhook without a job or a number: %q", payload)

@@ -52,6 +52,7 @@ var exitOf = []struct {
 	{client.ErrNotFound, exitNotFound},
 	{client.ErrUnavailable, exitUnreachable},
 	{client.ErrRateLimited, exitUnreachable},
+	{client.ErrRecordNewer, exitUnreachable},
 }
 
 // exitCode is what the process ends with after err.

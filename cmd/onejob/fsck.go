@@ -44,6 +44,9 @@ Exit code 1 if something disagrees and was not repaired.`,
 		}
 		_, _ = fmt.Fprintf(c.ErrOrStderr(), "%d jobs and %d queued tasks checked, %d findings, %d left\n",
 			checked.Jobs, checked.Tasks, checked.Findings, left)
+		if checked.Newer > 0 {
+			_, _ = fmt.Fprintf(c.ErrOrStderr(), "%d jobs were written by a newer onejob and not compared: run its fsck\n", checked.Newer)
+		}
 		if left > 0 {
 			return errDisagrees
 		}

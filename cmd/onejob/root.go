@@ -53,7 +53,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see onejob %s --help", err, c.Name())}
 	})
-	root.AddCommand(newDev(), newServe(), newAPI(), newWorker(), newDemo(), newSubmit(), newJobs(), newKeys(), newDoctor(), newFsck(), newContract(), newVersion())
+	root.AddCommand(newDev(), newServe(), newAPI(), newWorker(), newDemo(), newSubmit(), newJobs(), newKeys(), newDoctor(), newFsck(), newSchema(), newContract(), newVersion())
 	return root
 }
 
