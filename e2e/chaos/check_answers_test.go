@@ -3,10 +3,11 @@ package chaos_test
 import (
 	"encoding/json"
 	"net/http"
-	"onejob/jobs"
 	"reflect"
 	"slices"
 	"time"
+
+	"onejob/jobs"
 )
 
 const msec = time.Millisecond

@@ -1,9 +1,10 @@
 package chaos_test
 
 import (
-	"onejob/jobs"
 	"slices"
 	"strings"
+
+	"onejob/jobs"
 )
 
 // creates is the first half of I2: one create per attempt at the provider. Seen: what

@@ -3,11 +3,12 @@ package chaos_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"onejob/jobs"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"onejob/jobs"
 )
 
 // walk is what the trail says when it is read from its first line to its last.

@@ -2,11 +2,12 @@ package chaos_test
 
 import (
 	"encoding/json"
-	"onejob/jobs"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"onejob/jobs"
 
 	"github.com/stretchr/testify/require"
 )
@@ -146,15 +147,6 @@ var forgedEffects = []forgery{
 		s.Calm = true
 		s.Trail, s.Job.Attempts[0].LateResult = s.Trail[:len(s.Trail)-1], nil
 	}},
-}
-
-// each does something to every answer that has the job.
-func (s *story) each(do func(*call)) {
-	for i := range s.Calls {
-		if s.Calls[i].ok() {
-			do(&s.Calls[i])
-		}
-	}
 }
 
 // insert puts a line into the trail, behind the first n, and numbers all anew.

@@ -2,8 +2,9 @@ package chaos_test
 
 import (
 	"fmt"
-	"onejob/jobs"
 	"slices"
+
+	"onejob/jobs"
 )
 
 // story is all that is known of one key at the end: what was answered, what the
@@ -15,7 +16,8 @@ type story struct {
 	Trail  []jobs.Event
 	Ledger []entry
 	Calls  []call
-	Calm   bool // nothing was made to fail while it ran
+	Stray  finding // what is wrong, where there is no story: a line of the ledger, or a job, of nobody
+	Calm   bool    // nothing was made to fail while it ran
 }
 
 // finding is an invariant of design §2 by its name, and how a story breaks it. Two
@@ -39,6 +41,10 @@ func (f *findings) say(rule, format string, args ...any) {
 // both is in docs/reliability.md.
 func (s *story) wrong() findings {
 	var found findings
+	if s.Stray.rule != "" {
+		found.say(s.Stray.rule, "%s", s.Stray.what)
+		return found
+	}
 	if s.Gone {
 		found.say("I1", "job %s was acknowledged and is not there", s.Job.ID)
 		return found

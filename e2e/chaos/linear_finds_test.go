@@ -1,12 +1,13 @@
 package chaos_test
 
 import (
-	"onejob/jobs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"onejob/jobs"
 
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"

@@ -2,8 +2,9 @@ package chaos_test
 
 import (
 	"net/http"
-	"onejob/jobs"
 	"slices"
+
+	"onejob/jobs"
 
 	"github.com/anishathalye/porcupine"
 )

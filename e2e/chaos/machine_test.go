@@ -1,8 +1,9 @@
 package chaos_test
 
 import (
-	"onejob/jobs"
 	"slices"
+
+	"onejob/jobs"
 )
 
 // record is one job as design §2 says it is after the scripts that ran, told again

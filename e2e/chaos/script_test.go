@@ -1,9 +1,10 @@
 package chaos_test
 
 import (
-	"onejob/jobs"
 	"slices"
 	"strings"
+
+	"onejob/jobs"
 )
 
 // script is the lines of the trail that one verb wrote, which nobody sees half of.

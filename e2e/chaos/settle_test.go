@@ -2,8 +2,6 @@ package chaos_test
 
 import (
 	"context"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -40,60 +38,4 @@ func (w *world) open(ctx context.Context) (int, error) {
 		open += len(page.Data)
 	}
 	return open, nil
-}
-
-// collect reads everything that is known of every key: the history's calls, the
-// record, its trail, and the ledger.
-func (w *world) collect(ctx context.Context, n int) map[string]*story {
-	w.t.Helper()
-	stories := w.history.stories()
-	require.Len(w.t, stories, n, "keys that were asked for (seed %d)", w.seed)
-	require.NoError(w.t, w.ledger.read())
-	for _, e := range w.ledger.entries {
-		require.Contains(w.t, stories, e.Key, "the ledger has a key nobody asked for: %+v", e)
-		stories[e.Key].Ledger = append(stories[e.Key].Ledger, e)
-	}
-	next := make(chan *story)
-	var readers sync.WaitGroup
-	var failed sync.Map
-	for range 24 {
-		readers.Go(func() {
-			for s := range next {
-				if err := w.read(ctx, s); err != nil {
-					failed.Store("error", err)
-				}
-			}
-		})
-	}
-	for key, s := range stories {
-		if s.Job.ID == "" {
-			failed.Store("error", fmt.Errorf("%s was never acknowledged", key))
-			continue
-		}
-		next <- s
-	}
-	close(next)
-	readers.Wait()
-	err, _ := failed.Load("error")
-	require.Nil(w.t, err, "seed %d", w.seed)
-	return stories
-}
-
-func (w *world) read(ctx context.Context, s *story) error {
-	path := "/v1/jobs/" + s.Job.ID
-	s.Job = jobs.Job{}
-	if err := w.look(ctx, path, &s.Job); err != nil {
-		return err
-	}
-	var trail struct {
-		Data    []jobs.Event `json:"data"`
-		HasMore bool         `json:"has_more"`
-	}
-	if err := w.look(ctx, path+"/events?limit=1000", &trail); err != nil {
-		return err
-	}
-	if s.Trail = trail.Data; trail.HasMore {
-		return fmt.Errorf("the trail of %s is longer than it can be", s.Job.ID)
-	}
-	return nil
 }

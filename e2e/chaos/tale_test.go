@@ -3,8 +3,9 @@ package chaos_test
 import (
 	"encoding/json"
 	"fmt"
-	"onejob/jobs"
 	"time"
+
+	"onejob/jobs"
 )
 
 // tale makes sound stories for the tests of the checker: what is written into it one

@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"sync"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // picturesEnv is the folder for pictures of histories that are not linearizable.
@@ -30,7 +28,6 @@ const shownMost = 5
 func (w *world) verdict(stories map[string]*story, n int) {
 	w.t.Helper()
 	began := time.Now()
-	require.Len(w.t, stories, n)
 	v := &verdict{t: w.t, seed: w.seed, pictures: pictures()}
 	next := make(chan string)
 	var judges sync.WaitGroup
@@ -46,8 +43,10 @@ func (w *world) verdict(stories map[string]*story, n int) {
 	}
 	close(next)
 	judges.Wait()
-	w.t.Logf("%d stories judged in %v", n, time.Since(began).Round(time.Millisecond))
-	require.Zero(w.t, v.wrong, "stories that break an invariant (seed %d)", w.seed)
+	w.t.Logf("%d jobs judged in %v", n, time.Since(began).Round(time.Millisecond))
+	if v.wrong > 0 {
+		w.t.Errorf("%d stories break an invariant (seed %d)", v.wrong, w.seed)
+	}
 }
 
 // verdict is what was found so far.

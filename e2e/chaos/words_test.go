@@ -2,9 +2,10 @@ package chaos_test
 
 import (
 	"fmt"
-	"onejob/jobs"
 	"strings"
 	"time"
+
+	"onejob/jobs"
 )
 
 // How what a story holds is told in a few words: for the pictures, and for a person who
