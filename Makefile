@@ -85,6 +85,12 @@ soak: needs-go needs-redis ## Run for SOAK (30m) with a kill every 30 s and see 
 exhaustive: needs-go needs-redis ## Compare the scripts with a model of them over every sequence of DEPTH (7) commands
 	ONEJOB_REQUIRE_REDIS=1 ONEJOB_DEPTH=$(DEPTH) go test -count=1 -v -timeout 0 -run TestEverySequence ./jobs
 
+mutant: needs-go needs-redis ## Take one rule out and see which test notices: make mutant M=e2e/mutants/slot.patch
+	ONEJOB_REQUIRE_REDIS=1 go run ./e2e/mutants $(M)
+
+mutants: needs-go needs-redis ## Take every rule out that has a patch in e2e/mutants, one at a time (about 10 minutes)
+	ONEJOB_REQUIRE_REDIS=1 go run ./e2e/mutants e2e/mutants/*.patch
+
 crashes: needs-go needs-redis ## Let processes die, stop and fail at every crash point CRASHES (5) times
 	ONEJOB_REQUIRE_REDIS=1 ONEJOB_CRASHES=$(CRASHES) go test -race -count=1 -v -timeout 0 -run TestCrash ./e2e/recovery
 
