@@ -74,7 +74,7 @@ func (b *bench) follow(ctx context.Context, s *server, settled func(ctx context.
 		}
 		found := about(lines, id)
 		if len(found) == 0 {
-			return nil, fmt.Errorf("Redis told of no command about job %s, among %d lines", id, len(lines))
+			return nil, fmt.Errorf("no command about job %s among the %d that Redis told of", id, len(lines))
 		}
 		if n > 0 {
 			all = append(all, found)

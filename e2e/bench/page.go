@@ -54,7 +54,7 @@ func (r *run) page(old string) (string, error) {
 		if table == nil || !closed {
 			return "", fmt.Errorf("the page has a mark %q that is not known, or has no end", name)
 		}
-		fmt.Fprintf(&made, "%s%s -->\n%s\n%s", markBegin, name, strings.TrimSpace(table(r)), markEnd)
+		_, _ = fmt.Fprintf(&made, "%s%s -->\n%s\n%s", markBegin, name, strings.TrimSpace(table(r)), markEnd)
 		old = after
 	}
 }

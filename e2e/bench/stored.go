@@ -23,24 +23,28 @@ func (b *bench) sizes() []int { return []int{b.stored / 100, b.stored / 10, b.st
 const (
 	storedRounds = 5
 	storedCalls  = 2000 // so few that the smallest store stays about as large as it was
-	listCalls    = 1000
+	listCalls    = 400
 )
 
 func stored(ctx context.Context, b *bench, _ string) error {
-	stores := make([]*store, len(b.sizes()))
-	for i, size := range b.sizes() {
+	var stores []*store
+	defer func() {
+		for _, s := range stores {
+			s.stop()
+		}
+	}()
+	for _, size := range b.sizes() {
 		s, err := b.startStore(ctx, "redis-"+strconv.Itoa(size), inMemory)
 		if err != nil {
 			return err
 		}
-		defer s.stop()
+		stores = append(stores, s)
 		began := time.Now()
 		if err := s.fill(ctx, size); err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "stored %d jobs in %v\n", size, time.Since(began).Round(100*time.Millisecond))
 		b.figures.add(storedName(size)+"fill/s", float64(size)/time.Since(began).Seconds())
-		stores[i] = s
 	}
 	for range storedRounds {
 		for i, size := range b.sizes() {

@@ -42,25 +42,27 @@ const style = `
 
 func newSVG(height int, title, subtitle string) *svg {
 	s := &svg{width: chartWidth, height: height}
-	fmt.Fprintf(s, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n",
+	s.put(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img">`+"\n",
 		s.width, s.height, s.width, s.height)
-	fmt.Fprintf(s, "<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", html.EscapeString(title), html.EscapeString(subtitle), style)
-	fmt.Fprintf(s, `<rect class="ground" width="%d" height="%d" rx="6"/>`+"\n", s.width, s.height)
+	s.put("<title>%s</title>\n<desc>%s</desc>\n<style>%s</style>\n", html.EscapeString(title), html.EscapeString(subtitle), style)
+	s.put(`<rect class="ground" width="%d" height="%d" rx="6"/>`+"\n", s.width, s.height)
 	s.text(16, 26, "title", title)
 	s.text(16, 45, "soft", subtitle)
 	return s
 }
 
+func (s *svg) put(format string, values ...any) { _, _ = fmt.Fprintf(s, format, values...) }
+
 func (s *svg) text(x, y float64, class, text string) {
-	fmt.Fprintf(s, `<text x="%.1f" y="%.1f" class="%s">%s</text>`+"\n", x, y, class, html.EscapeString(text))
+	s.put(`<text x="%.1f" y="%.1f" class="%s">%s</text>`+"\n", x, y, class, html.EscapeString(text))
 }
 
 func (s *svg) rect(x, y, width, height float64, class string) {
-	fmt.Fprintf(s, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"/>`+"\n", x, y, width, height, class)
+	s.put(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"/>`+"\n", x, y, width, height, class)
 }
 
 func (s *svg) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(s, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`+"\n", x1, y1, x2, y2, class)
+	s.put(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`+"\n", x1, y1, x2, y2, class)
 }
 
 // dashes tell lines apart where colours do not.
@@ -69,9 +71,9 @@ var dashes = []string{"", "7 4", "2 3", "9 3 2 3"}
 func (s *svg) path(points [][2]float64, series int) {
 	var d strings.Builder
 	for i, p := range points {
-		fmt.Fprintf(&d, "%c%.1f %.1f", "ML"[min(i, 1)], p[0], p[1])
+		_, _ = fmt.Fprintf(&d, "%c%.1f %.1f", "ML"[min(i, 1)], p[0], p[1])
 	}
-	fmt.Fprintf(s, `<path d="%s" class="line line%d" stroke-dasharray="%s"/>`+"\n", d.String(), series, dashes[series])
+	s.put(`<path d="%s" class="line line%d" stroke-dasharray="%s"/>`+"\n", d.String(), series, dashes[series])
 }
 
 func (s *svg) end() string {

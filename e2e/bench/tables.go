@@ -58,7 +58,9 @@ func newGrid(heads ...string) *grid {
 	return g
 }
 
-func (g *grid) row(cells ...string) { fmt.Fprintf(g, "| %s |\n", strings.Join(cells, " | ")) }
+func (g *grid) row(cells ...string) {
+	g.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
 
 func (r *run) machineTable() string {
 	return fmt.Sprintf("%s; commit %s; %s; %d rounds of %s, %d connections; the whole run took %s.",
