@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"onejob/jobs"
@@ -67,7 +66,7 @@ func (c *caller) run(ctx context.Context) {
 		c.w.until(ctx, c.submission("other", "b", c.n+1))
 	}
 	switch {
-	case c.chance(4, "cancel"):
+	case c.chance(3, "cancel"):
 		c.w.until(ctx, c.decision("cancel", "/cancel", `{"reason":"chaos"}`))
 	case c.chance(3, "cancel-attempt"):
 		r := c.decision("cancel-attempt", "/attempts/1/cancel", `{"reason":"chaos","then":"continue"}`)
@@ -75,8 +74,9 @@ func (c *caller) run(ctx context.Context) {
 			r.ifMatch = first.Job.Version
 		}
 		c.w.until(ctx, r)
-	}
-	if c.chance(40, "get") {
+	case c.chance(6, "doubt"):
+		c.doubt(ctx)
+	case c.chance(60, "get"):
 		c.watch(ctx)
 	}
 	if c.chance(20, "again") {
@@ -101,37 +101,40 @@ func (c *caller) click(ctx context.Context) call {
 	return first
 }
 
+func (c *caller) get(wait int) request {
+	return request{kind: "get", story: c.story, owner: c.owner, api: c.n, method: http.MethodGet, path: c.path, wait: wait}
+}
+
 // watch waits for the end as long as a person does, and tries again where it failed.
 func (c *caller) watch(ctx context.Context) {
-	get := request{kind: "get", story: c.story, owner: c.owner, api: c.n, method: http.MethodGet, path: c.path}
-	if c.chance(50, "wait") {
-		get.wait = 2
+	wait := 0
+	if c.chance(60, "wait") {
+		wait = 3
 	}
-	if seen := c.w.ask(ctx, get); seen.Job.State == jobs.Failed {
+	if seen := c.w.ask(ctx, c.get(wait)); seen.Job.State == jobs.Failed {
 		c.w.until(ctx, c.decision("open", "/attempts", `{"reason":"chaos"}`))
 	}
 }
 
-// load is how far the callers have come.
-type load struct {
-	jobs      int
-	submitted atomic.Int64
-}
-
-// submitAll has callers submit all jobs and keeps them from running ahead of the faults.
-func (w *world) submitAll(ctx context.Context, l *load, plan []*kind) {
-	next := atomic.Int64{}
-	var all sync.WaitGroup
-	for range callers {
-		all.Go(func() {
-			for n := next.Add(1) - 1; n < int64(l.jobs) && ctx.Err() == nil; n = next.Add(1) - 1 {
-				for behind(plan, l) && rest(ctx, 20*time.Millisecond) {
-					continue
-				}
-				w.caller(int(n)).run(ctx)
-				l.submitted.Add(1)
+// doubt cancels the attempt, or the job, when its outcome has become unknown: what
+// comes after that is late.
+func (c *caller) doubt(ctx context.Context) {
+	for range 20 {
+		seen := c.w.ask(ctx, c.get(0))
+		if seen.Job.State.Ended() {
+			return
+		}
+		if n := len(seen.Job.Attempts); seen.Job.State == jobs.Unknown && n > 0 {
+			what := c.decision("cancel", "/cancel", `{"reason":"doubt"}`)
+			if c.chance(50, "again") {
+				what = c.decision("cancel-attempt", fmt.Sprintf("/attempts/%d/cancel", seen.Job.Attempts[n-1].Number),
+					`{"reason":"doubt","then":"continue"}`)
 			}
-		})
+			c.w.until(ctx, what)
+			return
+		}
+		if !rest(ctx, 200*time.Millisecond) {
+			return
+		}
 	}
-	all.Wait()
 }

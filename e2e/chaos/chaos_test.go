@@ -85,6 +85,7 @@ func (w *world) trouble(ctx context.Context, f *figures, q quotas) {
 	var aside, faults sync.WaitGroup
 	aside.Go(func() { o.run(watching) })
 	aside.Go(func() { w.progress(watching, l, plan, o) })
+	aside.Go(func() { l.watch(watching, w) })
 	f.clock("submitted")
 	for _, k := range plan {
 		faults.Go(func() { k.fire(ctx, l) })

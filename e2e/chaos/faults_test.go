@@ -2,9 +2,11 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -71,13 +73,7 @@ func (w *world) planned(q quotas) []*kind {
 }
 
 func (w *world) restarting(of []*process, which int, s syscall.Signal) fault {
-	return func(ctx context.Context) (int, error) {
-		p := hold(of, which)
-		defer p.Unlock()
-		if err := p.alive(); err != nil {
-			return 0, err
-		}
-		found := w.awaitWork(ctx, p)
+	return w.doing(of, which, func(ctx context.Context, p *process) error {
 		began := time.Now()
 		err := p.restart(ctx, s)
 		if p == w.redis {
@@ -86,19 +82,32 @@ func (w *world) restarting(of []*process, which int, s syscall.Signal) fault {
 			}
 			w.redisAway += time.Since(began)
 		}
-		return found, err
-	}
+		return err
+	})
 }
 
 func (w *world) pausing(of []*process, which int, d time.Duration) fault {
-	return func(ctx context.Context) (int, error) {
+	return w.doing(of, which, func(ctx context.Context, p *process) error { return p.pause(ctx, d) })
+}
+
+// doing holds a process, waits for it to have work, and does something to it. One
+// that gave up right then is started, and has the same done to it.
+func (w *world) doing(of []*process, which int, something func(context.Context, *process) error) fault {
+	return func(ctx context.Context) (found int, err error) {
 		p := hold(of, which)
 		defer p.Unlock()
-		if err := p.alive(); err != nil {
-			return 0, err
+		const tries = 5
+		for range tries {
+			if err = p.alive(); err != nil {
+				return 0, err
+			}
+			found = w.awaitWork(ctx, p)
+			if err = something(ctx, p); !errors.Is(err, os.ErrProcessDone) {
+				return found, err
+			}
+			<-p.done
 		}
-		found := w.awaitWork(ctx, p)
-		return found, p.pause(ctx, d)
+		return found, err
 	}
 }
 

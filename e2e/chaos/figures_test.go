@@ -127,6 +127,7 @@ func (f *figures) countCalls(s *story) {
 func (f *figures) countTrail(s *story) {
 	for _, e := range s.Trail {
 		switch {
+		case e.Attempt == 0: // about the job
 		case e.To == string(jobs.AttemptUnknown) && e.From != e.To:
 			f.Unknown[e.Reason]++
 		case e.From == string(jobs.AttemptUnknown) && e.To != "" && e.From != e.To:
@@ -143,14 +144,14 @@ func (f *figures) countTrail(s *story) {
 func settledBy(e jobs.Event) string {
 	who, _, _ := strings.Cut(e.Actor, ":")
 	switch {
-	case e.Verb == "resolve" && who != "worker" && e.To == string(jobs.AttemptCancelled):
-		return "caller"
-	case e.Verb == "resolve":
-		return "operator"
 	case who == "worker":
 		return "late answer"
 	case who == "reconciler":
 		return "look-up"
+	case e.To == string(jobs.AttemptCancelled):
+		return "caller"
+	case e.Verb == "resolve":
+		return "operator"
 	}
 	return e.Verb + " by " + who
 }

@@ -149,7 +149,11 @@ func (p *process) end(ctx context.Context, s syscall.Signal) error {
 
 // restart ends the process and starts it again.
 func (p *process) restart(ctx context.Context, s syscall.Signal) error {
-	return errors.Join(p.end(ctx, s), p.start())
+	err := p.end(ctx, s)
+	if errors.Is(err, os.ErrProcessDone) {
+		return err // by itself
+	}
+	return errors.Join(err, p.start())
 }
 
 // pause freezes the process for a while.
