@@ -29,7 +29,7 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak clean
+.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean
 .PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
@@ -93,6 +93,12 @@ mutants: needs-go needs-redis ## Take every rule out that has a patch in e2e/mut
 
 crashes: needs-go needs-redis ## Let processes die, stop and fail at every crash point CRASHES (5) times
 	ONEJOB_REQUIRE_REDIS=1 ONEJOB_CRASHES=$(CRASHES) go test -race -count=1 -v -timeout 0 -run TestCrash ./e2e/recovery
+
+bench: needs-go needs-redis ## Measure onejob against its floors and write docs/performance.md (about 7 minutes, on a quiet machine)
+	go run ./e2e/bench -write
+
+guard: needs-go needs-redis ## Fail if the ratios of e2e/bench/guard.json have lost more than a quarter (about 1 minute)
+	go run ./e2e/bench -guard e2e/bench/guard.json
 
 clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules

@@ -18,6 +18,7 @@ var tables = map[string]func(*run) string{
 	"idle":     (*run).idleTable,
 	"everysec": (*run).syncTable,
 	"scripts":  (*run).scriptTable,
+	"layers":   (*run).layerTable,
 }
 
 // whole1000 is a number without a fraction, its thousands apart.
@@ -210,6 +211,22 @@ func (r *run) scriptTable() string {
 	g := newGrid("script", "µs of Redis's one thread")
 	for _, verb := range []string{"submit", "claim", "finalize", "get"} {
 		g.row("`"+verb+"`", r.told("script "+verb+" µs"))
+	}
+	return g.String()
+}
+
+func (r *run) layerTable() string {
+	g := newGrid("a call", "µs", "more than the line above")
+	var above float64
+	for _, line := range [][2]string{
+		{"HTTP: Echo reads a body and answers", "echo"},
+		{"… and one key is reserved in Redis", "setnx"},
+		{"… strictly read, canonical, authorised, recorded as a job, and its wake-up queued", "submit"},
+		{"… and woken, claimed, called, judged, finalized", "end-to-end"},
+	} {
+		cost := r.Medians[line[1]+" cpu µs"]
+		g.row(line[0], short(cost), short(cost-above))
+		above = cost
 	}
 	return g.String()
 }
