@@ -31,6 +31,7 @@ const (
 type world struct {
 	t    *testing.T
 	seed int64
+	calm bool // nothing is made to fail
 	dir  string
 	bin  string
 
@@ -53,7 +54,12 @@ func freeAddr(t *testing.T) string {
 
 func newWorld(t *testing.T, seed int64) *world {
 	t.Helper()
-	w := &world{t: t, seed: seed, dir: os.Getenv(dirEnv), bin: program.Onejob(t), history: &history{}}
+	return start(t, &world{t: t, seed: seed})
+}
+
+func start(t *testing.T, w *world) *world {
+	t.Helper()
+	w.dir, w.bin, w.history = os.Getenv(dirEnv), program.Onejob(t), &history{}
 	if w.dir == "" {
 		w.dir = t.TempDir()
 	}
@@ -88,9 +94,11 @@ func (w *world) startStores() {
 	self, err := os.Executable()
 	require.NoError(w.t, err)
 	addr = freeAddr(w.t)
-	w.provider = w.run("provider", addr, self, []string{
-		providerEnv + "=" + w.ledger.path, providerAddrEnv + "=" + addr, seedEnv + "=" + strconv.FormatInt(w.seed, 10),
-	})
+	env := []string{providerEnv + "=" + w.ledger.path, providerAddrEnv + "=" + addr, seedEnv + "=" + strconv.FormatInt(w.seed, 10)}
+	if w.calm {
+		env = append(env, calmEnv+"=1")
+	}
+	w.provider = w.run("provider", addr, self, env)
 }
 
 func (w *world) proxy(name, to string) string {
@@ -126,6 +134,9 @@ routes:
   print: {providers: [press, stamp], tries: 2, max_attempts: 4, failover: untested, backoff: {initial: 100ms, max: 1s}}
   stamp: {providers: [stamp], tries: 4, max_attempts: 4, backoff: {initial: 100ms, max: 1s}}
 `)
+	if w.calm {
+		text = patient.Replace(text)
+	}
 	require.NoError(w.t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
