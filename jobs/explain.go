@@ -17,6 +17,10 @@ func explain(job *Job, code string, fields map[string]string) *Error {
 			job.Provider, e.Message, next, job.Route)
 		e.Hint = fmt.Sprintf("certify it with `onejob contract verify --route %s --provider %s`, or accept the risk with "+
 			"`failover: untested`; then retry with POST /v1/jobs/%s/attempts", job.Route, next, job.ID)
+	case "store_rewound":
+		e.Message = fmt.Sprintf("attempt %d failed (%s); the store went back in time, and the attempt that follows may have "+
+			"been made in what it lost", e.Attempt, e.Message)
+		e.Hint = "look at the provider for other attempts of this job; then open the next one with " + retryCall(job)
 	case "start_expired":
 		e.Hint = "it was never sent to a provider; submit it again with a new key, or retry with " + retryCall(job)
 	case "attempt_cancelled", "resolved_failed":

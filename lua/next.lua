@@ -5,12 +5,19 @@ local WAKE_GRACE = 5000 -- ms the opener has to enqueue before the sweeper does
 
 local GAP = 100 -- attempt numbers left out after the store went back in time
 
--- next_number is the number of the next attempt. If the partition has gone back
--- in time since the job's last one, numbers that a provider may know from the
--- lost future are stepped over: an attempt id is never used twice.
-local function next_number()
+-- went_back gives the partition's epoch if it has gone back in time since the job's
+-- latest attempt was opened.
+local function went_back()
   local epoch = given(redis.call('GET', PREFIX .. 'epoch'))
-  if not epoch or epoch == job.epoch then return job.attempts + 1 end
+  return epoch ~= job.epoch and epoch
+end
+
+-- next_number is the number of the next attempt. Where time went back, numbers that
+-- a provider may know from the lost future are stepped over: an attempt id is never
+-- used twice.
+local function next_number()
+  local epoch = went_back()
+  if not epoch then return job.attempts + 1 end
   set('epoch', epoch)
   return job.attempts + GAP
 end
@@ -90,13 +97,22 @@ end
 
 -- follow opens the planned attempt after n failed, or lets the job fail with
 -- the reason. It returns the number of the attempt opened, or nil.
-local function follow(policy, n, code, message, retryable, retry_after)
+--
+-- Where time went back, the attempt that would follow may have been opened, and
+-- made, in the lost future already: then one is opened only where a person has
+-- decided so (I2).
+local function follow(policy, n, code, message, retryable, retry_after, decided)
   if not retryable then
     blame(code, message, n)
     settle()
     return nil
   end
   local provider, wait, certificate = plan(policy, n, retry_after)
+  if provider and went_back() and not decided then
+    blame('store_rewound', code, n)
+    settle()
+    return nil
+  end
   if provider then
     local why = provider == providers[n] and 'retry' or ('failover:' .. certificate)
     return add_attempt(provider, wait, why, certificate)

@@ -44,7 +44,7 @@ local opened
 if first_open(n) then
   settle()
 elseif ARGV[12] == 'continue' then
-  opened = follow(cjson.decode(ARGV[13]), n, 'resolved_' .. outcome, reason, true)
+  opened = follow(cjson.decode(ARGV[13]), n, 'resolved_' .. outcome, reason, true, nil, true)
 else
   blame(outcome == 'failed' and 'resolved_failed' or 'attempt_cancelled', reason, n)
   settle()

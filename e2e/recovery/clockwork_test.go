@@ -51,8 +51,10 @@ func (w *witness) submit(t *testing.T, key string) string {
 	return s.Job.ID
 }
 
-func (w *witness) claim(ctx context.Context, id string) error {
-	_, err := w.Claim(ctx, jobs.ClaimRequest{JobID: id, Attempt: 1, Token: jobs.NewOp(), Provider: "press", Deadline: time.Minute})
+func (w *witness) claim(ctx context.Context, id string) error { return w.claimAttempt(ctx, id, 1) }
+
+func (w *witness) claimAttempt(ctx context.Context, id string, n int) error {
+	_, err := w.Claim(ctx, jobs.ClaimRequest{JobID: id, Attempt: n, Token: jobs.NewOp(), Provider: "press", Deadline: time.Minute})
 	return err
 }
 
@@ -167,4 +169,52 @@ func TestClockwork_ALowerAnswerIsNoticed(t *testing.T) {
 	job, err := w.Get(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, "store_rewound", job.Attempts[0].Reason)
+}
+
+// An attempt of the lost future is on no record, and its call may have left: after a
+// rewind nothing opens another one by itself (I2). A person does, with another number.
+func TestClockwork_NoNextAttemptByItself(t *testing.T) {
+	needs(t)
+	s := newServer(t)
+	w := s.witness()
+	id, decided := w.submit(t, "kept"), w.submit(t, "decided")
+	require.NoError(t, w.claim(t.Context(), id))
+	require.NoError(t, w.claim(t.Context(), decided))
+	older := s.remember()
+	busy := jobs.Failure{Reason: "busy", Retryable: true, Policy: &jobs.Policy{
+		MaxAttempts: 3, Tries: 3, Providers: []jobs.PolicyProvider{{Name: "press"}},
+	}}
+	reported, err := w.Fail(t.Context(), jobs.Ending{JobID: id, Attempt: 1, Fence: 1}, busy)
+	require.NoError(t, err)
+	require.Equal(t, 2, reported.Wakes[0].Attempt, "it may be called now")
+	_, err = w.Fail(t.Context(), jobs.Ending{JobID: decided, Attempt: 1, Fence: 1}, busy)
+	require.NoError(t, err)
+	s.goBack(older)
+	require.NoError(t, w.rdb.Ping(t.Context()).Err())
+
+	// A look-up finds the refusal of attempt 1 again.
+	reported, err = w.Fail(t.Context(), jobs.Ending{JobID: id, Attempt: 1, Fence: 1}, busy)
+	require.NoError(t, err)
+	require.Empty(t, reported.Wakes, "attempt 2 may have been called")
+	job, err := w.Get(t.Context(), id)
+	require.NoError(t, err)
+	require.Equal(t, jobs.Failed, job.State)
+	require.Equal(t, "store_rewound", job.Error.Code)
+	require.NotEmpty(t, job.Error.Hint)
+	changed, err := w.Open(t.Context(), jobs.OpenRequest{Decision: jobs.Decision{JobID: id}})
+	require.NoError(t, err)
+	require.Equal(t, 101, changed.Wakes[0].Attempt)
+	require.NoError(t, w.claimAttempt(t.Context(), id, 101))
+
+	// From there on it goes by itself again.
+	reported, err = w.Fail(t.Context(), jobs.Ending{JobID: id, Attempt: 101, Fence: 2}, busy)
+	require.NoError(t, err)
+	require.Equal(t, 102, reported.Wakes[0].Attempt)
+
+	// A person may also say so when he settles the attempt.
+	changed, err = w.Resolve(t.Context(), jobs.Resolution{
+		Decision: jobs.Decision{JobID: decided, Attempt: 1, Reason: "not in its list"}, Outcome: "failed", Then: "continue", Policy: busy.Policy,
+	})
+	require.NoError(t, err)
+	require.Equal(t, 101, changed.Wakes[0].Attempt)
 }
