@@ -41,7 +41,7 @@ type kind struct {
 // submitted, not with time; of two processes of a kind it takes the other when
 // something is being done to the first.
 func (w *world) planned(q quotas) []*kind {
-	dice := rand.New(rand.NewPCG(uint64(w.seed), 1)) //nolint:gosec // a plan that can be repeated
+	dice := rand.New(rand.NewPCG(uint64(w.seed), 1))
 	draw := func(name string, n int, one func() fault) *kind {
 		k := &kind{name: name}
 		for range n {

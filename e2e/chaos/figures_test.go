@@ -94,7 +94,7 @@ func (f *figures) faults(plan []*kind, w *world) {
 }
 
 // count reads the stories.
-func (f *figures) count(stories map[string]*story, w *world) {
+func (f *figures) count(stories map[string]*story) {
 	f.Calls, f.Answers, f.Ends, f.Unknown, f.Settled = tally{}, tally{}, tally{}, tally{}, tally{}
 	f.Late, f.Modes, f.Presses = tally{}, tally{}, tally{}
 	for _, s := range stories {
