@@ -32,7 +32,7 @@ func TestCalm(t *testing.T) { //nolint:paralleltest // it wants the machine to i
 		t.Skip("starts processes")
 	}
 	redistest.Require(t)
-	const n = 150
+	const n = 300
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	w := start(t, &world{t: t, seed: 1, calm: true})
@@ -41,7 +41,7 @@ func TestCalm(t *testing.T) { //nolint:paralleltest // it wants the machine to i
 	w.trouble(ctx, f, quotas{})
 	stories := w.collectCalm(ctx, n)
 	w.verdict(stories, n)
-	f.count(stories, w)
+	f.count(stories)
 	for _, mode := range calmModes {
 		require.NotZero(t, f.Modes[mode], "the provider never did %s", mode)
 	}
