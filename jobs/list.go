@@ -167,8 +167,16 @@ func (s *Store) listByKey(ctx context.Context, q Query) (Page, error) {
 }
 
 // indexed merges the newest limit entries older than position out of every
-// partition's index, in one round trip (or as many as there are Cluster nodes).
+// partition's index, in one round trip (or as many as there are Cluster nodes), as a
+// rule: keys spread over the partitions, so a few entries of each hold the newest of
+// all. Where they do not, all is read that could.
 func (s *Store) indexed(ctx context.Context, q Query, position listed, limit int) ([]listed, error) {
+	if few := limit/Partitions*4 + 4; few < limit {
+		entries, whole, err := s.glance(ctx, q, position, few, limit)
+		if err != nil || whole {
+			return entries, err
+		}
+	}
 	merged := map[string]listed{}
 	for offset := 0; ; offset += limit {
 		slices, err := s.slices(ctx, q, position, offset, limit)
@@ -177,15 +185,7 @@ func (s *Store) indexed(ctx context.Context, q Query, position listed, limit int
 		}
 		again := false
 		for _, slice := range slices {
-			skipped := 0
-			for _, z := range slice {
-				entry := listed{at: int64(z.Score), id: z.Member.(string)}
-				if position.at >= 0 && !position.before(entry) {
-					skipped++
-					continue
-				}
-				merged[entry.id] = entry
-			}
+			skipped := merge(merged, slice, position)
 			// All of one millisecond and seen before: the rest is further down.
 			again = again || skipped > 0 && len(slice) == limit
 		}
@@ -193,12 +193,56 @@ func (s *Store) indexed(ctx context.Context, q Query, position listed, limit int
 			break
 		}
 	}
+	return newest(merged, limit), nil
+}
+
+// glance reads few entries of every index. They are the whole answer when no index
+// that has more of them could hold one among the newest limit.
+func (s *Store) glance(ctx context.Context, q Query, position listed, few, limit int) (entries []listed, whole bool, err error) {
+	slices, err := s.slices(ctx, q, position, 0, few)
+	if err != nil {
+		return nil, false, err
+	}
+	merged := map[string]listed{}
+	var horizon *listed // nothing older is known for certain
+	for _, slice := range slices {
+		merge(merged, slice, position)
+		if len(slice) < few {
+			continue
+		}
+		if last := entryOf(slice[few-1]); horizon == nil || last.before(*horizon) {
+			horizon = &last
+		}
+	}
+	entries = newest(merged, limit)
+	if horizon == nil {
+		return entries, true, nil
+	}
+	return entries, len(entries) == limit && !horizon.before(entries[limit-1]), nil
+}
+
+func entryOf(z redis.Z) listed { return listed{at: int64(z.Score), id: z.Member.(string)} }
+
+// merge adds what is older than position, and tells how many are not.
+func merge(to map[string]listed, slice []redis.Z, position listed) (skipped int) {
+	for _, z := range slice {
+		entry := entryOf(z)
+		if position.at >= 0 && !position.before(entry) {
+			skipped++
+			continue
+		}
+		to[entry.id] = entry
+	}
+	return skipped
+}
+
+func newest(merged map[string]listed, limit int) []listed {
 	entries := make([]listed, 0, len(merged))
 	for _, entry := range merged {
 		entries = append(entries, entry)
 	}
 	sort.Slice(entries, func(i, j int) bool { return entries[i].before(entries[j]) })
-	return entries[:min(limit, len(entries))], nil
+	return entries[:min(limit, len(entries))]
 }
 
 func (s *Store) slices(ctx context.Context, q Query, position listed, offset, limit int) ([][]redis.Z, error) {
