@@ -22,6 +22,8 @@ FIGURES         ?=
 # How long the sequences of `make exhaustive` are, and how often `make crashes` repeats.
 DEPTH           ?= 7
 CRASHES         ?= 5
+# How many requests `make hostile` sends.
+REQUESTS        ?= 1000000
 # What `onejob version` says of a binary made by `make build`.
 VERSION         ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
@@ -29,7 +31,7 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean
+.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean hostile
 .PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
@@ -70,6 +72,9 @@ fuzz: needs-go ## Run every fuzz target for FUZZ_TIME (30s)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ_TIME) ./$$(dirname $$file) || exit 1; \
 		done; \
 	done
+
+hostile: needs-go needs-redis ## Send a million hostile requests, and play slow and idle clients
+	REQUESTS=$(REQUESTS) SLOW=1 ONEJOB_REQUIRE_REDIS=1 go test -count=1 -timeout 4h -v ./e2e/hostile
 
 spec: needs-spin ## Search the model of the protocol to the end (about 3 minutes, 3 GB)
 	spec/all
