@@ -15,6 +15,8 @@ type book struct {
 	file *os.File
 	in   chan *line
 	seq  int
+	// closed is closed when in was, and everything is written.
+	closed chan struct{}
 
 	mu      sync.Mutex
 	started map[string]string // attempt → mode
@@ -32,7 +34,7 @@ type line struct {
 
 // openBook reads what an earlier provider wrote: that is all it remembers.
 func openBook(path string) (*book, error) {
-	b := &book{in: make(chan *line, 4096), started: map[string]string{}, results: map[string]string{}, dead: map[string]bool{}}
+	b := &book{in: make(chan *line, 4096), closed: make(chan struct{}), started: map[string]string{}, results: map[string]string{}, dead: map[string]bool{}}
 	old, err := readLedger(path)
 	if err != nil {
 		return nil, err
@@ -72,12 +74,15 @@ func (b *book) enter(l *line) *line {
 }
 
 func (b *book) write() {
+	defer close(b.closed)
 	for first := range b.in {
 		batch := []*line{first}
 		for more := true; more && len(batch) < 512; {
 			select {
-			case l := <-b.in:
-				batch = append(batch, l)
+			case l, open := <-b.in:
+				if more = open; open {
+					batch = append(batch, l)
+				}
 			default:
 				more = false
 			}

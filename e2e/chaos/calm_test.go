@@ -21,7 +21,7 @@ var calmModes = []string{"ok", "busy", "reject"}
 // patient gives a configuration the clocks that are the default ones: nothing is to
 // look like silence only because this machine is busy.
 var patient = strings.NewReplacer(
-	"timeout: 500ms, deadline: 2s", "timeout: 10s, deadline: 60s",
+	"timeout: 500ms, deadline: 4s", "timeout: 10s, deadline: 60s",
 	"drain: 3s\nlease: 3s\nbeat: 1s", "drain: 60s\nlease: 15s\nbeat: 5s",
 )
 

@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // table shows the figures as docs/reliability.md does.
@@ -66,26 +63,4 @@ func (t tally) String() string {
 		parts = append(parts, fmt.Sprintf("%s %d", name, t[name]))
 	}
 	return strings.Join(parts, "; ")
-}
-
-// solid fails a run that shows too little to have shown anything.
-func (f *figures) solid(t *testing.T) {
-	t.Helper()
-	for _, k := range f.Faults {
-		require.GreaterOrEqual(t, k.Fired*100, k.Planned*95, "%s: %s", k.Name, k.Error)
-		if few := 10; k.Planned >= few && strings.HasPrefix(k.Name, "worker") {
-			require.Greater(t, k.Met*2, k.Fired, "%s: most found nothing under way", k.Name)
-		}
-	}
-	for _, mode := range modes {
-		require.NotZero(t, f.Modes[mode], "the provider never did %s", mode)
-	}
-	require.Greater(t, f.Ends["succeeded"]*10, f.Jobs*7, "too few successes")
-	require.Greater(t, f.Unknown.total()*20, f.Jobs, "too few unknown attempts")
-	for _, reason := range []string{"worker_lost", "timeout"} {
-		require.NotZero(t, f.Unknown[reason], "no attempt became unknown by %s", reason)
-	}
-	for _, by := range []string{"late answer, succeeded", "look-up, succeeded", "operator, succeeded", "operator, failed"} {
-		require.NotZero(t, f.Settled[by], "no unknown attempt was settled by %s", by)
-	}
 }
