@@ -14,7 +14,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/net/netutil"
 
@@ -41,7 +40,7 @@ type App struct {
 	types                             map[string]providers.Factory
 	serveAPI, work, embedded, devKeys bool
 
-	server     *miniredis.Miniredis
+	server     *embedded
 	redis      connection
 	rdb        redis.UniversalClient
 	store      *jobs.Store

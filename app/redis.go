@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"onejob/config"
@@ -70,15 +69,4 @@ func (c connection) options() (*redis.UniversalOptions, error) {
 		Addrs: []string{o.Addr}, DB: o.DB, Username: o.Username, Password: o.Password, TLSConfig: o.TLSConfig,
 		PoolSize: o.PoolSize, ContextTimeoutEnabled: true,
 	}, nil
-}
-
-// embed starts a Redis inside this process: memory is all it has. Times to live
-// run on the real clock.
-func embed() (*miniredis.Miniredis, error) {
-	server := miniredis.NewMiniRedis()
-	server.ClockTTL(true)
-	if err := server.Start(); err != nil {
-		return nil, fmt.Errorf("starting the embedded Redis: %w", err)
-	}
-	return server, nil
 }
