@@ -46,6 +46,7 @@ var forgedHistories = []forgery{
 	{"", "a read that is stale", printed, func(s *story) { s.Calls[2].Start, s.Calls[2].End = ms(130), ms(135) }},
 	{"", "a read of what is not yet", printed, func(s *story) { s.Calls[4].Start, s.Calls[4].End = ms(100), ms(110) }},
 	{"", "a read that is stale by its revision alone", printed, func(s *story) { s.Calls[6].Job.Revision-- }},
+	{"", "a read that is stale by what another was told", printed, func(s *story) { s.Calls[6].Job.Revision += 3 }},
 	{"", "another job id", printed, func(s *story) { s.Calls[2].Job.ID = "job_2" }},
 	{"", "another job id for a replay", printed, func(s *story) { s.Calls[1].Job.ID = "job_2" }},
 	{"", "another job id in a refusal", printed, func(s *story) { s.Calls[3].Problem.Job = "job_2" }},
@@ -87,7 +88,11 @@ var forgedHistories = []forgery{
 	{"", "resolved with another result", resolved, func(s *story) { s.Calls[6].Body = `{"outcome":"succeeded","result":{"sheet":"sheet-7"}}` }},
 	{"", "unresolved, and nothing was open", reopened, func(s *story) { s.Calls[3].Start, s.Calls[3].End = ms(20), ms(30) }},
 	{"", "opened by a call that came later", reopened, func(s *story) { s.Calls[2].Start, s.Calls[2].End = ms(60), ms(65) }},
-	{"", "a rule of the machine is broken", reopened, func(s *story) { s.Trail[1].From = "unknown" }},
+	{"", "a line that cannot have happened", cancelled, func(s *story) {
+		s.insert(2, jobs.Event{Actor: worker, Verb: "claim", Attempt: 1, From: "running", To: "running"})
+		s.Calls[1].Job.Revision++
+		s.Calls[2].Job.Revision++
+	}},
 }
 
 var soundHistories = []forgery{

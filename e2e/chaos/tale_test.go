@@ -181,3 +181,72 @@ func reopened() *story {
 	t.line(100, worker, "finalize", 2, "running", "succeeded", "")
 	return t.over(1000)
 }
+
+// raced is what a route that does not race must never do: two attempts at once, and
+// both win.
+func raced() *story {
+	t := begun()
+	t.line(2, ownerDev, "submit", 1, "", "starting", "")
+	t.submit(0, 5, 202)
+	t.claim(10, 1)
+	t.create(12, 1, "lost", "sheet-1")
+	t.line(100, worker, "suspect", 1, "running", "unknown", "connection_lost")
+	t.line(110, ownerDev, "open", 2, "", "starting", "")
+	t.claim(120, 2)
+	t.line(200, "reconciler", "finalize", 1, "unknown", "succeeded", "")
+	t.line(210, worker, "finalize", 2, "running", "succeeded", "")
+	s := t.over(1000)
+	s.Calls, s.Job.CompletedBy, s.Job.Result = s.Calls[:1], 1, json.RawMessage(resultJSON("sheet-1"))
+	return s
+}
+
+// unclaimed is a job that was cancelled before anybody could claim it, and was printed.
+func unclaimed() *story {
+	t := begun()
+	t.line(2, ownerDev, "submit", 1, "", "starting", "")
+	t.submit(0, 5, 202)
+	t.line(20, ownerDev, "cancel", 0, "queued", "cancelled", "chaos")
+	t.line(20, ownerDev, "close", 1, "starting", "cancelled", "job_cancelled")
+	t.create(30, 1, "ok", "sheet-1")
+	return t.over(1000)
+}
+
+// givenUp is a job whose one attempt was cancelled, which did not go on.
+func givenUp() *story {
+	t := begun()
+	t.line(2, ownerDev, "submit", 1, "", "starting", "")
+	t.submit(0, 5, 202)
+	t.line(20, ownerDev, "resolve", 1, "starting", "cancelled", "chaos")
+	t.call("cancel-attempt", "/v1/jobs/"+taleJob+"/attempts/1/cancel", `{}`, 15, 25, 200)
+	return t.over(1000)
+}
+
+// rejected is a job that failed for good.
+func rejected() *story {
+	t := begun()
+	t.line(2, ownerDev, "submit", 1, "", "starting", "")
+	t.submit(0, 5, 202)
+	t.claim(10, 1)
+	t.create(12, 1, "reject", "")
+	t.line(15, worker, "fail", 1, "running", "failed", "rejected")
+	return t.over(1000)
+}
+
+// shutOut is a job whose first attempt came back to a version that had moved on.
+func shutOut() *story {
+	t := begun()
+	t.line(2, ownerDev, "submit", 1, "", "starting", "")
+	t.submit(0, 5, 202)
+	t.claim(10, 1)
+	t.create(12, 1, "busy", "")
+	sha := digest("busy")
+	t.line(15, worker, "late_result_discarded", 1, "running", "discarded", "version_moved sha256:"+sha)
+	t.line(30, ownerDev, "open", 2, "", "starting", "chaos")
+	t.call("open", "/v1/jobs/"+taleJob+"/attempts", `{}`, 25, 35, 201)
+	t.claim(40, 2)
+	t.create(45, 2, "ok", "sheet-2")
+	t.line(60, worker, "finalize", 2, "running", "succeeded", "")
+	s := t.over(1000)
+	s.Job.Attempts[0].LateResult = &jobs.LateResult{SHA256: sha, Bytes: 4}
+	return s
+}
