@@ -60,7 +60,7 @@ func writeOverlay(dir, root, file, text string) (string, error) {
 // goTest runs the mutant's tests and returns the first that failed. An overlay goes
 // into GOFLAGS, so that the binaries which tests build are mutants, too.
 func (m *mutant) goTest(ctx context.Context, root, overlay string) (failed string, err error) {
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=5m"}, strings.Fields(m.test)...)
+	args := append([]string{"test", "-json", "-vet=off", "-ldflags=-s -w", "-timeout=5m"}, strings.Fields(m.test)...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
 	if overlay != "" {
