@@ -33,8 +33,20 @@ func (s *story) acknowledged(found *findings) {
 			found.say("I1", "%s %s was answered %d after the job had been acknowledged", c.Kind, c.Path, c.Status)
 		}
 	}
-	if s.Listed != nil && !slices.Contains(s.Listed, s.Job.ID) {
+	if s.Listed == nil {
+		return // nobody looked
+	}
+	times := 0
+	for _, id := range s.Listed {
+		if id == s.Job.ID {
+			times++
+		}
+	}
+	if times == 0 {
 		found.say("I1", "the list does not have job %s", s.Job.ID)
+	}
+	if times > 1 {
+		found.say("I11", "the list has job %s %d times", s.Job.ID, times)
 	}
 }
 

@@ -124,7 +124,7 @@ func digest(text string) string {
 
 // What the configuration of the run says (writeConfig); a sweep is a beat apart.
 const (
-	deadlineForTest = 2 * time.Second
+	deadlineForTest = 4 * time.Second
 	sweepForTest    = time.Second
 )
 

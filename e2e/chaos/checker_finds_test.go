@@ -115,6 +115,7 @@ var forgedAnswers = []forgery{
 	}},
 	{"I10", "an answer without an open attempt", printed, func(s *story) { s.Calls[2].Job.Attempts = s.Calls[2].Job.Attempts[:1] }},
 	{"I10", "an answer with an open attempt beneath an ended job", reopened, func(s *story) { s.Calls[1].Job.Attempts[0].State = jobs.AttemptUnknown }},
+	{"I11", "the list has it twice", printed, func(s *story) { s.Listed = append(s.Listed, taleJob) }},
 	{"I12", "an unknown in the trail of a run without faults", printed, func(s *story) {
 		s.Calm = true
 		s.Calls = slices.Delete(s.Calls, 5, 6)
