@@ -58,6 +58,7 @@ func (w *world) planned(q quotas) []*kind {
 		}
 	}
 	redis, provider := []*process{w.redis}, []*process{w.provider}
+	var deck []toxic
 	return []*kind{
 		draw("worker kill -9", q.WorkerKill, restart(w.workers, syscall.SIGKILL)),
 		draw("worker SIGTERM", q.WorkerTerm, restart(w.workers, syscall.SIGTERM)),
@@ -68,7 +69,7 @@ func (w *world) planned(q quotas) []*kind {
 		draw("Redis kill -9", q.RedisKill, restart(redis, syscall.SIGKILL)),
 		draw("Redis SIGSTOP", q.RedisPause, pause(redis, 500*time.Millisecond, lease+time.Second)),
 		draw("provider kill -9", q.ProviderKill, restart(provider, syscall.SIGKILL)),
-		draw("network", q.Toxic, func() fault { return w.drawToxic(dice) }),
+		draw("network", q.Toxic, func() fault { return w.drawToxic(dice, &deck) }),
 	}
 }
 

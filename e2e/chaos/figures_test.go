@@ -23,6 +23,8 @@ type figures struct {
 	Again  string         `json:"again"`
 	Phases []phase        `json:"phases"`
 	Faults []faultFigures `json:"faults"`
+	// Toxics are those of kind network, by what they do.
+	Toxics tally `json:"toxics"`
 	// RedisAway is how long it was, from each kill to its being ready again, in all.
 	RedisAway seconds `json:"redis_away_seconds"`
 	// GaveUp counts the starts of a process that found no store, and were made again.
@@ -90,6 +92,7 @@ func (f *figures) faults(plan []*kind, w *world) {
 	for _, p := range append(w.apis[:apis:apis], w.workers...) {
 		f.GaveUp += int(p.gaveUp.Load())
 	}
+	f.Toxics = w.poisoned
 	f.RedisAway = seconds(w.redisAway.Seconds())
 }
 

@@ -23,6 +23,9 @@ func (f *figures) hollow() []string {
 			want(k.Met*2 > k.Fired, "%s: only %d of %d found calls under way", k.Name, k.Met, k.Fired)
 		}
 	}
+	for _, toxic := range toxics {
+		want(f.Toxics[toxic.name] > 0 || f.Toxics.total() < len(toxics), "the network never did %s", toxic.name)
+	}
 	for _, mode := range modes {
 		want(f.Modes[mode] > 0, "the provider never did %s", mode)
 	}
@@ -42,12 +45,16 @@ func fullFigures() *figures {
 		Jobs:    1000,
 		Faults:  []faultFigures{{Name: "worker kill -9", Planned: 100, Fired: 95, Met: 60}, {Name: "network", Planned: 1, Fired: 1}},
 		Modes:   tally{},
+		Toxics:  tally{"reset": 2},
 		Ends:    tally{"succeeded": 700},
 		Unknown: tally{"worker_lost": 20, "timeout": 30},
 		Settled: tally{"late answer, succeeded": 1, "look-up, succeeded": 1, "operator, succeeded": 1, "operator, failed": 1},
 	}
 	for _, mode := range modes {
 		f.Modes[mode] = 1
+	}
+	for _, toxic := range toxics {
+		f.Toxics[toxic.name]++
 	}
 	return f
 }
@@ -57,14 +64,15 @@ func TestHollow(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, fullFigures().hollow())
 	for says, harm := range map[string]func(*figures){
-		"94 of 100 fired":              func(f *figures) { f.Faults[0].Fired = 94 },
-		"0 of 1 fired":                 func(f *figures) { f.Faults[1].Fired = 0 },
-		"found calls under way":        func(f *figures) { f.Faults[0].Met = 47 },
-		"never did cut":                func(f *figures) { f.Modes["cut"] = 0 },
-		"only 699 of 1000 jobs":        func(f *figures) { f.Ends["succeeded"] = 699 },
-		"only 49 attempts":             func(f *figures) { f.Unknown["timeout"] = 29 },
-		"unknown by worker_lost":       func(f *figures) { f.Unknown["timeout"] += f.Unknown["worker_lost"]; delete(f.Unknown, "worker_lost") },
-		"settled by: operator, failed": func(f *figures) { delete(f.Settled, "operator, failed") },
+		"94 of 100 fired":                  func(f *figures) { f.Faults[0].Fired = 94 },
+		"0 of 1 fired":                     func(f *figures) { f.Faults[1].Fired = 0 },
+		"found calls under way":            func(f *figures) { f.Faults[0].Met = 47 },
+		"the network never did slow close": func(f *figures) { f.Toxics["slow close"] = 0 },
+		"never did cut":                    func(f *figures) { f.Modes["cut"] = 0 },
+		"only 699 of 1000 jobs":            func(f *figures) { f.Ends["succeeded"] = 699 },
+		"only 49 attempts":                 func(f *figures) { f.Unknown["timeout"] = 29 },
+		"unknown by worker_lost":           func(f *figures) { f.Unknown["timeout"] += f.Unknown["worker_lost"]; delete(f.Unknown, "worker_lost") },
+		"settled by: operator, failed":     func(f *figures) { delete(f.Settled, "operator, failed") },
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()

@@ -29,6 +29,7 @@ func (f *figures) table() string {
 		}
 		row(k.Name, "%d of %d%s", k.Fired, k.Planned, met)
 	}
+	row("what the network did", "%s", f.Toxics)
 	row("Redis away", "%.0f s in all; %d starts of a process found no store, and were made again", f.RedisAway, f.GaveUp)
 	for _, t := range []struct {
 		name string

@@ -42,6 +42,7 @@ type world struct {
 	http            *http.Client
 	history         *history
 	ledger          *ledger
+	poisoned        tally         // toxics by name; of who fires them
 	redisAway       time.Duration // between a kill and its being ready again; of who holds redis
 }
 
@@ -59,7 +60,7 @@ func newWorld(t *testing.T, seed int64) *world {
 
 func start(t *testing.T, w *world) *world {
 	t.Helper()
-	w.dir, w.bin, w.history = os.Getenv(dirEnv), program.Onejob(t), &history{}
+	w.dir, w.bin, w.history, w.poisoned = os.Getenv(dirEnv), program.Onejob(t), &history{}, tally{}
 	if w.dir == "" {
 		w.dir = t.TempDir()
 	}
