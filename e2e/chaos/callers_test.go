@@ -119,7 +119,8 @@ func (c *caller) watch(ctx context.Context) {
 // doubt cancels the attempt, or the job, when its outcome has become unknown: what
 // comes after that is late.
 func (c *caller) doubt(ctx context.Context) {
-	for range 20 {
+	const most = 2 * time.Second
+	for wait := 100 * time.Millisecond; wait < most; wait = wait * 3 / 2 {
 		seen := c.w.ask(ctx, c.get(0))
 		if seen.Job.State.Ended() {
 			return
@@ -133,7 +134,7 @@ func (c *caller) doubt(ctx context.Context) {
 			c.w.until(ctx, what)
 			return
 		}
-		if !rest(ctx, 200*time.Millisecond) {
+		if !rest(ctx, wait) {
 			return
 		}
 	}
