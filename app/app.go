@@ -43,6 +43,7 @@ type App struct {
 	server     *embedded
 	redis      connection
 	rdb        redis.UniversalClient
+	scripts    *batch.Client
 	store      *jobs.Store
 	keys       *auth.Keys
 	queue      *tasks.Queue
@@ -153,17 +154,18 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	timeouts := a.cfg.Providers
 	drain := a.cfg.Drain
-	batched, err := batch.New(a.rdb)
+	scripts, err := batch.New(a.rdb)
 	if err != nil {
 		return err
 	}
+	a.scripts = scripts
 	a.store = jobs.NewStore(a.rdb, jobs.Options{
-		Scripts: batched,
+		Scripts: scripts,
 		KeepJob: a.cfg.Retention.Job, KeepKey: a.cfg.Retention.Key, Lease: a.cfg.Lease,
 		WaitReplicas: a.cfg.Redis.WaitReplicas, Clockwork: a.clockwork,
 	})
 	// Longer than any call: asynq giving a call up would not end it.
-	a.queue = tasks.NewQueue(batched, func(provider string) time.Duration {
+	a.queue = tasks.NewQueue(scripts, func(provider string) time.Duration {
 		return timeouts[provider].Deadline + drain + time.Minute
 	}, tasks.WithTracer(a.tracer), a.fairly())
 	a.waker = tasks.NewWaker(a.queue, a.log)

@@ -74,9 +74,11 @@ func (a *App) newWorkers() *workers {
 
 func (w *workers) start() error {
 	for _, name := range providerNames(w.app.cfg) {
-		concurrency := w.app.cfg.Providers[name].Concurrency
-		if err := w.serve(name, concurrency, checkEvery, w.pump.Around(name, asynq.HandlerFunc(w.worker.Handle))); err != nil {
-			return err
+		handler := w.pump.Around(name, asynq.HandlerFunc(w.worker.Handle))
+		for _, concurrency := range shares(w.app.cfg.Providers[name].Concurrency) {
+			if err := w.serve(name, concurrency, checkEvery, handler); err != nil {
+				return err
+			}
 		}
 	}
 	tickets := handlers.Tickets{Store: w.app.store, Waker: w.app.waker, Log: w.app.log, Observe: w.app.metrics.calls.ticketRun}
@@ -98,8 +100,26 @@ func (w *workers) start() error {
 	return nil
 }
 
+// oneServer is how many calls one asynq server hands out at most. It takes tasks one
+// after the other, a round trip each, so that a provider with many calls at a time
+// would wait for its tasks; several servers take them beside each other.
+const oneServer = 16
+
+// shares spreads a provider's concurrency over as few servers as will do.
+func shares(concurrency int) []int {
+	servers := (concurrency + oneServer - 1) / oneServer
+	each := make([]int, servers)
+	for i := range each {
+		each[i] = concurrency / servers
+		if i < concurrency%servers {
+			each[i]++
+		}
+	}
+	return each
+}
+
 func (w *workers) serve(queue string, concurrency int, check time.Duration, handler asynq.Handler) error {
-	server := asynq.NewServerFromRedisClient(w.app.rdb, asynq.Config{
+	server := asynq.NewServerFromRedisClient(w.app.scripts, asynq.Config{
 		Concurrency:              concurrency,
 		Queues:                   map[string]int{queue: 1},
 		TaskCheckInterval:        check,
