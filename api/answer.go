@@ -1,11 +1,12 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/labstack/echo/v4"
 
 	"onejob/jobs"
@@ -24,14 +25,16 @@ func answer(c echo.Context, status int, v any) error {
 	return c.Blob(status, "application/json", body) //nolint:wrapcheck // the client is gone
 }
 
+// asEver are the rules of encoding/json, whose successor writes an answer in less
+// than half the time.
+var asEver = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
+
 func encode(v any) ([]byte, error) {
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	body, err := json.Marshal(v, asEver)
+	if err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}
-	return body.Bytes(), nil
+	return append(body, '\n'), nil
 }
 
 // answerJob writes the job as it is now, with its ETag.

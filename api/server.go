@@ -17,8 +17,6 @@ const (
 	// storeTimeout bounds one verb, so that a store that is away is answered
 	// with 503 within 5 s (design §7).
 	storeTimeout = 4 * time.Second
-	// wakeTimeout bounds handing a wake-up to the queue, which nobody waits for.
-	wakeTimeout = 5 * time.Second
 	// pollEvery is how often a waiting request looks at its job although no
 	// signal came; signals can be lost.
 	pollEvery = 2 * time.Second
@@ -34,9 +32,8 @@ type Server struct {
 	metrics *metrics
 	mounts  map[string]Mounted // by prefix
 
-	stopping chan struct{}  // closed by Stop
-	stop     sync.Once      // guards stopping
-	wakes    sync.WaitGroup // wake-ups on their way to the queue
+	stopping chan struct{} // closed by Stop
+	stop     sync.Once     // guards stopping
 }
 
 // New returns the API over store.
@@ -110,21 +107,10 @@ func (s *Server) HTTP(addr string) *http.Server {
 // known. Other requests go on.
 func (s *Server) Stop() { s.stop.Do(func() { close(s.stopping) }) }
 
-// Close stops the server and waits until the wake-ups on their way have been
-// handed over, which takes 5 s at most. No request may be running any more.
-func (s *Server) Close() {
-	s.Stop()
-	s.wakes.Wait()
-}
-
-// wake hands wake-ups to the queue without making the request wait for it.
+// wake hands wake-ups to those who queue them; the request does not wait for that.
 func (s *Server) wake(ctx context.Context, wakes []jobs.Wake) {
 	for _, w := range wakes {
-		s.wakes.Go(func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), wakeTimeout)
-			defer cancel()
-			s.waker.Wake(ctx, w)
-		})
+		s.waker.Wake(ctx, w)
 	}
 }
 

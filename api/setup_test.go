@@ -110,7 +110,7 @@ func (b *bundle) serve(store api.Store, keys api.Authenticator, change ...func(*
 	b.t.Cleanup(func() {
 		b.api.Stop()
 		server.Close()
-		b.api.Close()
+		b.api.Stop()
 	})
 }
 

@@ -46,7 +46,7 @@ func connect(t *testing.T, s *Server) net.Conn {
 		_ = client.Close()
 		_ = web.Close()
 		<-served
-		s.Close()
+		s.Stop()
 	})
 	return client
 }

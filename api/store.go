@@ -22,7 +22,7 @@ type Store interface {
 	Watch(jobID string) (changed <-chan struct{}, stop func(), err error)
 }
 
-// Waker puts wake-ups on the queue. It deals with its own errors: an attempt
+// Waker puts wake-ups on the queue and does not have anybody wait for it. It deals with its own errors: an attempt
 // whose wake-up was lost is woken again by the sweeper (design §4).
 type Waker interface {
 	Wake(ctx context.Context, w jobs.Wake)

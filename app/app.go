@@ -346,7 +346,7 @@ func (a *App) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		errs = append(errs, a.http.Shutdown(ctx))
 		cancel()
-		a.api.Close()
+		a.api.Stop()
 	} else if a.listener != nil {
 		errs = append(errs, a.listener.Close())
 	}

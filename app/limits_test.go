@@ -19,7 +19,7 @@ func TestLimits_FromTheConfiguration(t *testing.T) {
 	a := New(parse(t, `
 drain: 1s
 limits: {open_jobs: 2, owners: {other: {requests_per_second: 1, burst: 4, open_jobs: 100}}}
-providers: {inkjet: {type: simulated, timeout: 200ms, deadline: 300ms}}
+providers: {inkjet: {type: simulated, timeout: 5s, deadline: 1m}}
 routes: {print: {providers: [inkjet]}}
 `), WithAPI(), WithWorker(), WithEmbeddedRedis(), WithDevKeys())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -121,7 +121,7 @@ func TestWorker_DoesNotCallOnceRevoked(t *testing.T) {
 // Beats keep a call alive that takes longer than its lease.
 func TestWorker_BeatsExtendTheLease(t *testing.T) {
 	t.Parallel()
-	const lease = 500 * time.Millisecond
+	const lease = 1500 * time.Millisecond
 	b := setup(t, settings{lease: lease, beat: 20 * time.Millisecond})
 	id := b.submit("k")
 	v := b.provider.next(t)

@@ -26,26 +26,26 @@ func (q *Queue) depthOf(provider string) *depth {
 	return q.depths[provider]
 }
 
-// enter begins to place one and tells whether there is room for it in a window by
-// what is known; if not, the store is to be asked for what is left of the window.
-// leave must follow.
-func (d *depth) enter(window int) (room bool, left int) {
+// enter begins to place n and tells for how many of them there is room in a window
+// by what is known, and what of the window is left for the rest: the store is to be
+// asked about them. leave must follow.
+func (d *depth) enter(n, window int) (room, left int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	left = window - d.flying
-	room = !d.lines && d.waiting < left && time.Since(d.looked) < believed
-	d.flying++
-	return room, left
+	if !d.lines && time.Since(d.looked) < believed {
+		room = min(n, max(0, left-d.waiting))
+	}
+	d.flying += n
+	return room, left - room
 }
 
-// leave ends what enter began; queued: there is one more on the queue.
-func (d *depth) leave(queued bool) {
+// leave ends what enter began for n, of which so many are on the queue now.
+func (d *depth) leave(n, queued int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.flying--
-	if queued {
-		d.waiting++
-	}
+	d.flying -= n
+	d.waiting += queued
 }
 
 func (d *depth) learn(waiting int, lines bool) {

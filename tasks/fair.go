@@ -70,47 +70,6 @@ const (
 	taken   placed = "taken"   // a task of its id exists; that says no more
 )
 
-// place puts the k-th wake-up of an attempt on the queue of its provider, or into
-// its owner's line when enough wait there. As long as there is room by what this
-// process knows, that costs no more than enqueuing.
-func (q *Queue) place(ctx context.Context, w jobs.Wake, k int) (placed, error) {
-	if q.window == nil {
-		return q.enqueue(ctx, w, k)
-	}
-	known := q.depthOf(w.Provider)
-	room, window := known.enter(q.window(w.Provider))
-	if !room {
-		word, err := q.park(ctx, w, k, window, known)
-		if err != nil || word != queued {
-			known.leave(false)
-			return word, err
-		}
-	}
-	word, err := q.enqueue(ctx, w, k)
-	known.leave(err == nil && word == queued)
-	return word, err
-}
-
-func (q *Queue) park(ctx context.Context, w jobs.Wake, k, window int, known *depth) (placed, error) {
-	owner := w.Owner
-	if owner == "" {
-		owner = nobody
-	}
-	keys := []string{
-		pending(w.Provider), owners(w.Provider), lines(w.Provider) + owner, turn(w.Provider), taskKey(w.Provider, wakeID(w, k)),
-	}
-	said, err := parkScript.Run(ctx, q.rdb, keys, jobs.AttemptID(w.JobID, w.Attempt), owner, window).Slice()
-	if err != nil {
-		return "", fmt.Errorf("parking %s: %w", wakeID(w, k), err)
-	}
-	if len(said) != 3 {
-		return "", fmt.Errorf("parking %s: the script answered %v", wakeID(w, k), said)
-	}
-	known.learn(number(said[1]), number(said[2]) > 0)
-	word, _ := said[0].(string)
-	return placed(word), nil
-}
-
 // refill fills a provider's queue from the lines. What it took and could not enqueue
 // is woken by the sweeper.
 func (q *Queue) refill(ctx context.Context, provider string) error {

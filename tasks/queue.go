@@ -70,15 +70,18 @@ func (q *Queue) enqueuer(fresh bool) *asynq.Client {
 // task with its id is there already is no error: it may be our own, its reply
 // lost, and if it is not going to run, Rewake finds out.
 func (q *Queue) Enqueue(ctx context.Context, w jobs.Wake) error {
-	ctx, traced := q.trace(ctx, w)
-	word, err := q.place(ctx, w, 0)
-	traced(word, err)
-	return err
+	p := q.prepare(ctx, w)
+	q.placeAll(ctx, w.Provider, []*placing{p})
+	return p.err
 }
 
 // enqueue puts the k-th wake-up on the queue, whoever waits: queued or taken.
 func (q *Queue) enqueue(ctx context.Context, w jobs.Wake, k int) (placed, error) {
-	task, err := wakeTask(w, k, q.timeout(w.Provider), q.headers(ctx))
+	return q.enqueueWith(ctx, w, k, q.headers(ctx))
+}
+
+func (q *Queue) enqueueWith(ctx context.Context, w jobs.Wake, k int, headers map[string]string) (placed, error) {
+	task, err := wakeTask(w, k, q.timeout(w.Provider), headers)
 	if err != nil {
 		return "", err
 	}
@@ -172,14 +175,10 @@ func (q *Queue) standing(ctx context.Context, w jobs.Wake, k int) (Standing, err
 	}
 }
 
-// pumpAtOnce is how many of a batch are enqueued at a time: asynq takes one a round
-// trip, and a provider that answers at once should not wait for that.
-const pumpAtOnce = 8
-
 // enqueueAll puts what was taken out of the lines on the queue.
 func (q *Queue) enqueueAll(ctx context.Context, wakes []jobs.Wake) error {
 	var group errgroup.Group
-	group.SetLimit(pumpAtOnce)
+	group.SetLimit(placeAtOnce)
 	for _, w := range wakes {
 		group.Go(func() error {
 			_, err := q.rewake(ctx, w, q.enqueue)

@@ -21,48 +21,89 @@ type Waker struct {
 
 	mu     sync.Mutex
 	timers map[*time.Timer]struct{}
-	busy   sync.WaitGroup
+	ready  map[string][]*placing // by provider, for the next batch
+	busy   sync.WaitGroup        // batches
 	closed bool
 }
 
 // NewWaker returns a Waker over queue.
 func NewWaker(queue *Queue, log *slog.Logger) *Waker {
-	return &Waker{queue: queue, log: log, timers: map[*time.Timer]struct{}{}}
+	return &Waker{queue: queue, log: log, timers: map[*time.Timer]struct{}{}, ready: map[string][]*placing{}}
 }
 
-// Wake enqueues the attempt's wake-up, now or when its wait is over.
+// Wake enqueues the attempt's wake-up, now or when its wait is over. It does not wait
+// for the queue.
 func (k *Waker) Wake(ctx context.Context, w jobs.Wake) {
-	if w.In <= 0 {
-		k.enqueue(ctx, w)
-		return
-	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
 		return
 	}
+	if w.In <= 0 {
+		k.add(ctx, w)
+		return
+	}
 	var timer *time.Timer
-	ready := make(chan struct{})
-	k.busy.Add(1)
 	timer = time.AfterFunc(w.In, func() {
-		defer k.busy.Done()
-		<-ready
 		k.mu.Lock()
-		delete(k.timers, timer)
-		k.mu.Unlock()
-		k.enqueue(ctx, w) // which outlives its cause; what it knows of a trace is kept
+		defer k.mu.Unlock()
+		delete(k.timers, timer) // set by then: this waits for Wake to return
+		if !k.closed {
+			k.add(ctx, w)
+		}
 	})
 	k.timers[timer] = struct{}{}
-	close(ready)
 }
 
-func (k *Waker) enqueue(ctx context.Context, w jobs.Wake) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enqueueTime)
-	defer cancel()
-	if err := k.queue.Enqueue(ctx, w); err != nil {
-		k.log.WarnContext(ctx, "wake-up not queued; the sweeper will wake it",
-			"job", w.JobID, "attempt", w.Attempt, "provider", w.Provider, "error", err)
+// mostReady bounds what waits for a batch while the queue is away.
+const mostReady = 10_000
+
+// add puts a wake-up into the provider's next batch, which begins when the one under
+// way has ended: at once if there is none. k.mu is held.
+func (k *Waker) add(ctx context.Context, w jobs.Wake) {
+	ready, running := k.ready[w.Provider]
+	if len(ready) >= mostReady {
+		return // it is due in the store
 	}
+	k.ready[w.Provider] = append(ready, k.queue.prepare(ctx, w))
+	if !running {
+		k.busy.Go(func() { k.place(w.Provider) })
+	}
+}
+
+// place places a provider's batches until nothing is left of them.
+func (k *Waker) place(provider string) {
+	for {
+		batch := k.next(provider)
+		if len(batch) == 0 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), enqueueTime)
+		k.queue.placeAll(ctx, provider, batch)
+		cancel()
+		for _, p := range batch {
+			if p.err != nil {
+				k.log.Warn("wake-up not queued; the sweeper will wake it",
+					"job", p.wake.JobID, "attempt", p.wake.Attempt, "provider", provider, "error", p.err)
+			}
+		}
+	}
+}
+
+// mostInBatch keeps a script short: others wait for it.
+const mostInBatch = 100
+
+func (k *Waker) next(provider string) []*placing {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	ready := k.ready[provider]
+	if len(ready) == 0 {
+		delete(k.ready, provider)
+		return nil
+	}
+	n := min(len(ready), mostInBatch)
+	k.ready[provider] = ready[n:]
+	return ready[:n]
 }
 
 // Close drops what is to be woken later and waits for what is being woken.
@@ -70,9 +111,7 @@ func (k *Waker) Close() {
 	k.mu.Lock()
 	k.closed = true
 	for timer := range k.timers {
-		if timer.Stop() {
-			k.busy.Done()
-		}
+		timer.Stop()
 		delete(k.timers, timer)
 	}
 	k.mu.Unlock()

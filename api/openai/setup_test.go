@@ -87,7 +87,7 @@ func setup(t *testing.T, config openai.Config) *bundle {
 	t.Cleanup(func() {
 		b.api.Stop()
 		server.Close()
-		b.api.Close()
+		b.api.Stop()
 		require.NoError(t, b.store.Close())
 		require.NoError(t, rdb.Close())
 	})
