@@ -63,6 +63,9 @@ func TestScriptsGoTogether(t *testing.T) {
 			seen[answers[i][1].(int64)] = true
 		}
 		require.Len(t, seen, many)
+		ran, err := rdb.Get(t.Context(), "count").Int()
+		require.NoError(t, err)
+		require.Equal(t, many, ran, "each runs once, also where the answer is its own")
 		require.Less(t, count.batches.Load(), int64(many/2))
 	})
 }
