@@ -79,13 +79,13 @@ func (l *line) send(r *request) (*answer, error) {
 		limit = hangUpTime
 	}
 	_ = l.conn.SetDeadline(time.Now().Add(limit))
-	raw := r.bytes()
+	raw, conn := r.bytes(), l.conn
 	sent := make(chan struct{})
 	write := func() {
 		defer close(sent)
-		_, _ = l.conn.Write(raw) // the server may answer, and close, before it has read all
+		_, _ = conn.Write(raw) // the server may answer, and close, before it has read all
 		if r.shut {
-			_ = l.conn.CloseWrite()
+			_ = conn.CloseWrite()
 		}
 	}
 	if len(raw) > 64<<10 {

@@ -109,7 +109,14 @@ func (r *run) send(total int64) {
 	for i := range r.authors {
 		sending.Go(func() {
 			seen, silent := map[string]int{}, 0
-			for left.Add(-1) >= 0 && !r.hopeless() {
+			for {
+				n := left.Add(-1)
+				if n < 0 || r.hopeless() {
+					break
+				}
+				if n > 0 && n%100_000 == 0 {
+					r.s.t.Logf("%d to go", n)
+				}
 				request := r.authors[i].next()
 				answer, err := r.lines[i].send(request)
 				switch {
