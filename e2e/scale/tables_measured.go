@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// constantsTable lists what the calculation starts from, and where each is from.
+func constantsTable(m *measured, c costs) string {
+	costsFrom := "whole jobs on one Redis, here"
+	if c.FromBench {
+		costsFrom = "`e2e/bench`"
+	}
+	text := fmt.Sprintf("Measured %s on %d cores, Redis %s, `appendfsync always`.\n\n", m.At[:10], m.Cores, m.Redis)
+	text += head("", "constant", "value", "from")
+	for _, line := range [][3]string{
+		{"a", "an API, a job", round(c.API) + " µs"},
+		{"w", "a worker, a job that takes no time at the provider", round(c.Worker) + " µs"},
+		{"j", "the master with the job's record: submit, claim, finalize", round(c.Jobs) + " µs"},
+		{"q", "the master with the queue: enqueue, dequeue, done", round(c.Queue) + " µs"},
+	} {
+		text += row(line[0], line[1], line[2], costsFrom)
+	}
+	for _, line := range [][4]string{
+		{"x", "the master with the job's record, when that has expired: off the indexes", round(c.Expire) + " µs", "20,000 expired jobs, one sweeper"},
+		{"e", "jobs one sweeper takes off the indexes", round(c.ExpireRate) + "/s", "the same"},
+		{"b", "every master but one, a message published", round(c.Publish) + " µs", "200,000 messages on three masters; the publishing one: " + round(m.Publish.Here) + " µs"},
+		{"k", "messages published for a job", round(c.Messages), "submitted, running, succeeded"},
+		{"f", "a sync of the append-only file", round(c.Fsync) + " µs", "500 appended kilobytes, this disk"},
+		{"s", "an idle sweep: Redis; worker", round(c.SweepRedis) + " µs; " + round(c.SweepWorker) + " µs", "2,000 sweeps; each worker makes one a second"},
+		{"p", "a look at an empty queue: Redis; worker", round(c.PollRedis) + " µs; " + round(c.PollWorker) + " µs", "workers of 1 and of 11 queues; each looks 50 times a second"},
+		{"m", "memory of a finished job, besides input and result", bytesOf(c.Bytes), "whole jobs on one Redis"},
+		{"y", "memory of its key afterwards", bytesOf(c.Key), "`MEMORY USAGE`, and 32 B for its time to live"},
+		{"l", "append-only file, a job", bytesOf(c.Log), "whole jobs on one Redis"},
+	} {
+		text += row(line[:]...)
+	}
+	return text
+}
+
+// checkedTable holds what the model says of three masters against what they did.
+func checkedTable(m *measured, c costs) string {
+	here := m.onePlusThree()
+	text := head("three masters", "the model, from one", "measured", "off by")
+	line := func(what string, model, seen float64, show func(float64) string) {
+		text += row(what, show(model), show(seen), fmt.Sprintf("%+.0f %%", 100*(model/seen-1)))
+	}
+	micros := func(v float64) string { return round(v) + " µs" }
+	share := 1.0 / 3
+	passed := here.passed(3)
+	line("one queue: the master with it, a job", here.Jobs*share+passed+here.Queue, m.Cluster.Nodes[0], micros)
+	line("one queue: each of the others", here.Jobs*share+passed, (m.Cluster.Nodes[1]+m.Cluster.Nodes[2])/2, micros)
+	line("three queues: each master", (here.Jobs+here.Queue)*share+passed, m.Spread.redis()/3, micros)
+	line("verbs alone: each master", m.StoreSingle.redis()*share+passed, m.StoreCluster.redis()/3, micros)
+	text += "\n" + head("throughput here", "the model", "measured", "cores in use")
+	for _, one := range []struct {
+		what string
+		w    whole
+	}{{"whole jobs, one Redis", m.Single}, {"three masters, one queue", m.Cluster}, {"three masters, three queues", m.Spread}} {
+		model := twoCores(m.Cores, one.w.all(), slowest(one.w.Nodes))
+		text += row(one.what, round(model)+"/s", round(one.w.PerSecond)+"/s", fmt.Sprintf("%.1f of %d", one.w.PerSecond*one.w.all()*micro, m.Cores))
+	}
+	for _, one := range []struct {
+		what string
+		v    verbs
+	}{{"verbs alone, one Redis", m.StoreSingle}, {"verbs alone, three masters", m.StoreCluster}} {
+		all := one.v.Client + one.v.redis()
+		text += row(one.what, round(twoCores(m.Cores, all, slowest(one.v.Nodes)))+"/s", round(one.v.PerSecond)+"/s",
+			fmt.Sprintf("%.1f of %d", one.v.PerSecond*all*micro, m.Cores))
+	}
+	text += "\n" + head("three masters ÷ one", "throughput here", "room: work of the fullest master")
+	text += row("whole jobs, one queue", ratio(m.Cluster.PerSecond, m.Single.PerSecond), ratio(m.Single.redis(), slowest(m.Cluster.Nodes)))
+	text += row("whole jobs, three queues", ratio(m.Spread.PerSecond, m.Single.PerSecond), ratio(m.Single.redis(), slowest(m.Spread.Nodes)))
+	text += row("verbs alone", ratio(m.StoreCluster.PerSecond, m.StoreSingle.PerSecond), ratio(m.StoreSingle.redis(), slowest(m.StoreCluster.Nodes)))
+	return text
+}
+
+// onePlusThree are the costs that the check starts from: those of the same run alone.
+func (m *measured) onePlusThree() costs {
+	c, _ := m.costs("") // no file, no error
+	return c
+}
+
+// twoCores is what a machine of so many cores does when a job costs it so much in all,
+// and the fullest Redis, which has one thread, so much.
+func twoCores(cores int, all, fullest float64) float64 {
+	return math.Min(float64(cores)/(all*micro), 1/(fullest*micro))
+}
+
+func slowest(nodes []float64) float64 {
+	most := 0.0
+	for _, node := range nodes {
+		most = math.Max(most, node)
+	}
+	return most
+}
+
+func ratio(a, b float64) string { return fmt.Sprintf("%.2f", a/b) }
