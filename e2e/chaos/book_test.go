@@ -51,7 +51,12 @@ func openBook(path string) (*book, error) {
 	if _, err := b.file.WriteString("\n"); err != nil { // ends what a killed provider began
 		return nil, fmt.Errorf("writing the ledger: %w", err)
 	}
-	go b.write()
+	go func() {
+		defer close(b.closed)
+		if err := b.write(); err != nil { // a provider that cannot keep its book is of no use
+			panic(fmt.Errorf("ledger: %w", err))
+		}
+	}()
 	return b, nil
 }
 
@@ -73,8 +78,7 @@ func (b *book) enter(l *line) *line {
 	return l
 }
 
-func (b *book) write() {
-	defer close(b.closed)
+func (b *book) write() error {
 	for first := range b.in {
 		batch := []*line{first}
 		for more := true; more && len(batch) < 512; {
@@ -87,14 +91,14 @@ func (b *book) write() {
 				more = false
 			}
 		}
-		if err := b.commit(batch); err != nil { // a provider that cannot keep its book is of no use
-			fmt.Fprintln(os.Stderr, "ledger:", err)
-			os.Exit(1)
+		if err := b.commit(batch); err != nil {
+			return err
 		}
 		for _, l := range batch {
 			close(l.done)
 		}
 	}
+	return nil
 }
 
 func (b *book) commit(batch []*line) error {
