@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/redistest"
 )
 
@@ -59,6 +60,7 @@ func TestChaos(t *testing.T) { //nolint:paralleltest // it wants the machine to 
 	seed := seedOf(os.Getenv(seedEnv))
 	again := fmt.Sprintf("make chaos SEED=%d JOBS=%d", seed, n)
 	fmt.Fprintf(os.Stderr, "chaos: seed %d, %d jobs; again: %s\n", seed, n, again)
+	program.Onejob(t) // the time is for the run
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+time.Duration(n)*30*time.Millisecond)
 	defer cancel()
 
@@ -121,7 +123,7 @@ func (w *world) progress(ctx context.Context, l *load, plan []*kind, o *overseer
 func (w *world) stop(ctx context.Context) {
 	w.t.Helper()
 	require.NoError(w.t, w.queuesEmpty(ctx))
-	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+	for _, p := range w.onejobs() {
 		require.NoError(w.t, p.stop(ctx))
 	}
 	out, err := exec.CommandContext(ctx, w.bin, "fsck", "--config", w.fsckConfig).CombinedOutput()

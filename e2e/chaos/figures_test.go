@@ -89,7 +89,7 @@ func (f *figures) faults(plan []*kind, w *world) {
 			Name: k.name, Planned: len(k.plan), Fired: int(k.fired.Load()), Met: int(k.met.Load()), Work: int(k.work.Load()), Error: last,
 		})
 	}
-	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+	for _, p := range w.onejobs() {
 		f.GaveUp += int(p.gaveUp.Load())
 	}
 	f.Toxics = w.poisoned

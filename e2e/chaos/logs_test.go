@@ -13,7 +13,7 @@ var dreaded = [][]byte{[]byte("panic"), []byte("fatal error"), []byte("I5:"), []
 
 // logsClean looks for them.
 func (w *world) logsClean() error {
-	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+	for _, p := range append(w.onejobs(), w.provider) {
 		if err := logClean(filepath.Join(w.dir, p.name+".log")); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,10 +143,13 @@ routes:
 	return path
 }
 
+// onejobs are the processes of onejob.
+func (w *world) onejobs() []*process { return slices.Concat(w.apis, w.workers) }
+
 // ready waits until every process answers.
 func (w *world) ready(ctx context.Context) {
 	w.t.Helper()
-	for _, p := range append(w.apis[:apis:apis], w.workers...) {
+	for _, p := range w.onejobs() {
 		for {
 			resp, _, err := w.send(ctx, "http://"+p.addr, request{method: http.MethodGet, path: "/readyz"})
 			if err == nil && resp.StatusCode == http.StatusOK {
