@@ -9,6 +9,8 @@ import (
 	"os"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"onejob/e2e/program"
 )
 
@@ -20,5 +22,21 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(program.Main(m))
+	code := m.Run()
+	if err := program.Remove(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if err := goleak.Find(leaks...); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "goroutines left behind:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leaks are toxiproxy's own: a toxic that is removed while it holds half a message
+// leaves the two goroutines of that connection behind.
+var leaks = []goleak.Option{
+	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).read"),
+	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*ToxicStub).Run"),
+	goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2.(*ToxicLink).write"),
 }
