@@ -60,8 +60,8 @@ func DueOfWebhook(jobID string, n int) Due {
 	return Due{Kind: DueWebhook, JobID: jobID, Last: fmt.Sprintf("h%d", n)}
 }
 
-// takeMost bounds what one sweep takes of one partition.
-const takeMost = 100
+// TakeMost bounds what is taken of one partition at once.
+const TakeMost = 100
 
 // Overdue tells which partitions have something due, and by how much the oldest of
 // it is overdue, in one round trip. With an error those that could be read are told
@@ -133,7 +133,7 @@ func (s *Store) Patience(ctx context.Context, gap time.Duration) (time.Duration,
 // entries. Each goes to one taker, and comes up again if nobody deals with it.
 func (s *Store) Take(ctx context.Context, p int) ([]Due, error) {
 	keys := partition(p)
-	taken, err := lua.Take.Run(ctx, s.rdb, []string{keys.due()}, takeMost).Slice()
+	taken, err := lua.Take.Run(ctx, s.rdb, []string{keys.due()}, TakeMost).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("taking what is due in partition %d: %w", p, err)
 	}
@@ -181,30 +181,6 @@ func (s *Store) Forget(ctx context.Context, d Due) error {
 	}
 	if err := s.rdb.ZRem(ctx, partition(p).due(), d.Kind+":"+d.JobID+":"+d.Last).Err(); err != nil {
 		return fmt.Errorf("taking an entry of job %s off the due set: %w", d.JobID, err)
-	}
-	return nil
-}
-
-// Unindex takes an expired job out of the indexes; nothing happens while its
-// record is there.
-func (s *Store) Unindex(ctx context.Context, jobID, ownerHash string) error {
-	p, ok := partitionOfID(jobID)
-	if !ok {
-		return nil
-	}
-	keys := partition(p)
-	there, err := s.there(ctx, p, jobID)
-	if err != nil || there {
-		return err
-	}
-	pipe := s.rdb.Pipeline()
-	for _, state := range States {
-		pipe.ZRem(ctx, keys.state(state), jobID)
-	}
-	pipe.ZRem(ctx, keys.owner(ownerHash), jobID)
-	pipe.ZRem(ctx, keys.due(), DueExpire+":"+jobID+":"+ownerHash)
-	if _, err := pipe.Exec(ctx); err != nil {
-		return fmt.Errorf("taking job %s out of the indexes: %w", jobID, err)
 	}
 	return nil
 }

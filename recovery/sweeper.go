@@ -118,23 +118,48 @@ func (s *Sweeper) patience(ctx context.Context) error {
 	return nil
 }
 
-// partition deals with what is overdue in one.
+// mostTurns bounds how often a sweep goes back to one partition.
+const mostTurns = 10
+
+// partition deals with what is overdue in one. It goes on there while that is nothing
+// but expired jobs: they are cheap, and as many a second as once came.
 func (s *Sweeper) partition(ctx context.Context, p int, swept *Swept) error {
+	for range mostTurns {
+		expired, err := s.turn(ctx, p, swept)
+		if err != nil || expired < jobs.TakeMost {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn deals with what it is given at once, and tells how many expired jobs of it were
+// taken out of the indexes.
+func (s *Sweeper) turn(ctx context.Context, p int, swept *Swept) (int, error) {
 	due, err := s.options.Store.Take(ctx, p)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	var expired []jobs.Due
 	for _, d := range due {
 		if d.Kind == jobs.DueNewer {
 			s.left.Note(ctx, s.options.Log, d.Tries, errNewer)
 			continue
 		}
 		swept.Taken[d.Kind]++
+		if d.Kind == jobs.DueExpire {
+			expired = append(expired, d)
+			continue
+		}
 		if err := s.deal(ctx, d); err != nil {
 			s.logOf(d).WarnContext(ctx, "overdue entry not dealt with; it comes up again", "kind", d.Kind, "error", err)
 		}
 	}
-	return nil
+	if err := s.options.Store.Unindex(ctx, expired...); err != nil {
+		s.options.Log.WarnContext(ctx, "expired jobs not taken out of the indexes; they come up again", "jobs", len(expired), "error", err)
+		expired = nil
+	}
+	return len(expired), nil
 }
 
 // logOf says what an entry is about.
@@ -155,8 +180,6 @@ func (s *Sweeper) deal(ctx context.Context, d jobs.Due) error {
 		return s.suspect(ctx, d)
 	case jobs.DueTicket:
 		return s.ticket(ctx, d)
-	case jobs.DueExpire:
-		return s.options.Store.Unindex(ctx, d.JobID, d.Last)
 	case jobs.DueStart:
 		return s.expireStart(ctx, d)
 	case jobs.DueRace:

@@ -1,6 +1,9 @@
 package recovery
 
 import (
+	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -181,5 +184,60 @@ func TestSweep_UnindexesWhatExpired(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, page.Jobs, 1)
 		require.Equal(t, kept, page.Jobs[0].ID)
+	})
+}
+
+// trips counts round trips: commands by themselves, and pipelines.
+type trips struct{ n *int }
+
+func (c trips) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c trips) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		*c.n++
+		return next(ctx, cmd)
+	}
+}
+
+func (c trips) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		*c.n++
+		return next(ctx, cmds)
+	}
+}
+
+// Jobs expire as quickly as they once came: one sweep takes all of a partition's that
+// have, in a few round trips, and those whose records are still there stay.
+func TestSweep_UnindexesManyAtOnce(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		const many = 2*jobs.TakeMost + 50
+		kept := w.submit("kept", 0)
+		_, err := w.store.CancelJob(w.ctx, jobs.Decision{JobID: kept})
+		require.NoError(t, err)
+		prefix := strings.TrimSuffix(w.rdb.Keys(w.ctx, "oj:*:job:"+kept).Val()[0], "job:"+kept)
+		pipe := w.rdb.Pipeline()
+		for i := range many {
+			// Of the same partition, which is at the end of the id.
+			id, owner := fmt.Sprintf("%s%026d%s", kept[:4], i, kept[30:]), jobs.OwnerHash(fmt.Sprint("owner-", i%3))
+			pipe.ZAdd(w.ctx, prefix+"state:succeeded", redis.Z{Score: 1, Member: id})
+			pipe.ZAdd(w.ctx, prefix+"owner:"+owner, redis.Z{Score: 1, Member: id})
+			pipe.ZAdd(w.ctx, prefix+"due", redis.Z{Score: 1, Member: "expire:" + id + ":" + owner})
+		}
+		_, err = pipe.Exec(w.ctx)
+		require.NoError(t, err)
+		n := 0
+		rdb.AddHook(trips{&n})
+		w.sweep()
+		require.Less(t, n, 20)
+		require.Zero(t, w.rdb.ZCard(w.ctx, prefix+"state:succeeded").Val())
+		for i := range 3 {
+			require.Zero(t, w.rdb.ZCard(w.ctx, prefix+"owner:"+jobs.OwnerHash(fmt.Sprint("owner-", i))).Val())
+		}
+		require.Equal(t, int64(1), w.rdb.ZCard(w.ctx, prefix+"due").Val(), "that of the one that is there")
+		w.due("expire")
+		w.sweep()
+		require.Equal(t, int64(1), w.rdb.ZCard(w.ctx, prefix+"state:cancelled").Val())
 	})
 }

@@ -171,7 +171,7 @@ func TestRetention_VerbsLeaveItAlone(t *testing.T) {
 		"hold":         func() error { return other.Hold(ctx, id, 1, "r") },
 		"expire_start": func() error { return other.ExpireStart(ctx, id, 1) },
 		"race":         func() error { _, _, err := other.Race(ctx, id, 1, &jobs.Policy{}); return err },
-		"unindex":      func() error { return other.Unindex(ctx, id, "x") },
+		"unindex":      func() error { return other.Unindex(ctx, jobs.Due{Kind: jobs.DueExpire, JobID: id, Last: "x"}) },
 		"mend":         func() error { _, err := other.Mend(ctx, id, true); return err },
 	} {
 		_ = verb() // refused or not
