@@ -30,7 +30,7 @@ var callRows = []row{
 }
 
 func (r *run) rateChart() string {
-	c := bars{title: "Calls a second", subtitle: fmt.Sprintf("%d connections, one of everything on %d cores; grey: the floors", r.Conns, r.Machine.Cores)}
+	c := bars{title: "Calls a second", subtitle: fmt.Sprintf("%d connections; server, Redis and loader on %d cores; grey: the floors", r.Conns, r.Machine.Cores)}
 	for _, row := range callRows {
 		rate := r.Medians[row.scenario+"/s"]
 		c.rows = append(c.rows, bar{label: row.label, values: []float64{rate}, told: whole1000(rate), floor: row.floor})

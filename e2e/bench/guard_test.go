@@ -21,6 +21,7 @@ func TestLosses(t *testing.T) {
 		"a cost a third higher is tolerated": {ratios{"submit to setnx cpu µs": 3}, ratios{"submit to setnx cpu µs": 3.99}, 0, ""},
 		"a higher one is not":                {ratios{"submit to setnx cpu µs": 3}, ratios{"submit to setnx cpu µs": 4.1}, 1, ""},
 		"a cost that fell is a gain":         {ratios{"submit to setnx cpu µs": 3}, ratios{"submit to setnx cpu µs": 1}, 0, ""},
+		"one script more is a loss":          {ratios{"submit scripts": 2}, ratios{"submit scripts": 3}, 1, ""},
 		"all losses are told":                {ratios{"a/s": 1, "b/s": 1}, ratios{"a/s": 0.1, "b/s": 0.1}, 2, ""},
 		"what is missing is no success":      {ratios{"a/s": 1}, ratios{"b/s": 1}, 0, "write the file anew"},
 		"an empty file is no success":        {ratios{}, ratios{"b/s": 1}, 0, "no ratios"},
@@ -68,7 +69,7 @@ func TestGuardFile_IsWhole(t *testing.T) {
 	require.NoError(t, err)
 	var file guardFile
 	require.NoError(t, json.Unmarshal(text, &file))
-	require.Len(t, file.Ratios, 2*len(pairs))
+	require.Len(t, file.Ratios, 2*len(pairs)+len(once))
 	for name, value := range file.Ratios {
 		require.Positive(t, value, name)
 	}

@@ -58,17 +58,26 @@ func do(s settings) error {
 	defer stop()
 	switch {
 	case s.render:
-		r, err := readRun(latestFile)
-		if err != nil {
-			return err
-		}
-		return r.render()
+		return again()
 	case s.guard != "":
 		return guard(ctx, s)
 	case s.write && s.only != "":
 		return errors.New("-write is of a whole run: leave out -only")
 	}
 	return whole(ctx, s)
+}
+
+// again writes what is made of the latest figures; goals may have changed since.
+func again() error {
+	r, err := readRun(latestFile)
+	if err != nil {
+		return err
+	}
+	r.Goals = judge(r.Figures)
+	if err := r.save(latestFile); err != nil {
+		return err
+	}
+	return r.render()
 }
 
 // whole measures everything that was chosen, and prints and writes it.
