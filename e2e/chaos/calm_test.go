@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"onejob/e2e/program"
 	"onejob/redistest"
 )
 
@@ -33,6 +34,7 @@ func TestCalm(t *testing.T) { //nolint:paralleltest // it wants the machine to i
 	}
 	redistest.Require(t)
 	const n = 300
+	program.Onejob(t) // the time is for the run
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	w := start(t, &world{t: t, seed: 1, calm: true})
