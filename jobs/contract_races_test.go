@@ -21,7 +21,7 @@ const hourLong = time.Hour
 // one job (I7); the others get the stored one, never their own new body.
 func TestContract_ConcurrentSubmits(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+	redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 		b := setup(t, rdb)
 		const many = 300
 		found := make([]jobs.Submitted, many)
@@ -57,7 +57,7 @@ func TestContract_ConcurrentSubmits(t *testing.T) {
 // `k` are two keys.
 func TestContract_OwnersAndKeysAreKeptApart(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+	redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 		b := setup(t, rdb)
 		ids := map[string]bool{}
 		for _, who := range [][2]string{{"dev", "k"}, {"dev", "K"}, {"other", "k"}, {"de", "vk"}, {"", "devk"}, {"devk", ""}} {
@@ -76,7 +76,7 @@ func TestContract_OwnersAndKeysAreKeptApart(t *testing.T) {
 // [windmill 11246].
 func TestContract_CancelAgainstFinish(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+	redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 		b := setup(t, rdb)
 		for round := range 200 {
 			c := b.claim(b.submit(fmt.Sprint(round)).ID, 1)
@@ -123,7 +123,7 @@ func TestContract_LateOutcomesAreRecordedNeverApplied(t *testing.T) {
 	for name, report := range reports {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+			redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 				b := setup(t, rdb)
 				first := b.claim(b.submit("k").ID, 1)
 				b.suspect(first)
@@ -170,7 +170,7 @@ func TestContract_LateOutcomesAreRecordedNeverApplied(t *testing.T) {
 // was completed meanwhile changes nothing [powertools-typescript 5714].
 func TestContract_RecoveryNeverWritesOverAnEnd(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+	redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 		b := setup(t, rdb)
 		lapsed := jobs.NewStore(rdb, jobs.Options{Lease: -time.Minute})
 		t.Cleanup(func() { _ = lapsed.Close() })
@@ -197,7 +197,7 @@ func TestContract_RecoveryNeverWritesOverAnEnd(t *testing.T) {
 // somebody has decided meanwhile.
 func TestContract_ALapsedLeaseIsSuspectedOnceAndStillSettles(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+	redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 		b := setup(t, rdb)
 		lapsed := jobs.NewStore(rdb, jobs.Options{Lease: -time.Minute})
 		t.Cleanup(func() { _ = lapsed.Close() })

@@ -16,12 +16,12 @@ import (
 // bundle is a store and the shortest way to say what is done with it.
 type bundle struct {
 	*jobs.Store
-	rdb *redis.Client
+	rdb redis.UniversalClient
 	ctx context.Context
 	t   *testing.T
 }
 
-func setup(t *testing.T, rdb *redis.Client) *bundle {
+func setup(t *testing.T, rdb redis.UniversalClient) *bundle {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	store := jobs.NewStore(rdb, jobs.Options{})

@@ -52,9 +52,13 @@ var shared struct {
 	addr string
 	err  error
 	next atomic.Int64
-	// life is the pipe whose closing ends the server; held, or it would be
-	// collected and closed.
-	life io.WriteCloser
+}
+
+// lives are the pipes whose closing ends the servers; held, or they would be
+// collected and closed.
+var lives struct {
+	sync.Mutex
+	pipes []io.WriteCloser
 }
 
 // Real returns a client of an empty database on a redis-server that the tests of
@@ -63,7 +67,7 @@ var shared struct {
 func Real(t testing.TB) *redis.Client {
 	t.Helper()
 	Require(t)
-	shared.once.Do(func() { shared.addr, shared.err = startShared() })
+	shared.once.Do(func() { shared.addr, shared.err = start(fmt.Sprint("--databases ", databases)) })
 	require.NoError(t, shared.err, "starting redis-server")
 	db := shared.next.Add(1)
 	require.Less(t, db, int64(databases), "too many tests for one redis-server")
@@ -91,9 +95,9 @@ func client(t testing.TB, options *redis.Options) *redis.Client {
 	return rdb
 }
 
-// startShared starts a redis-server that ends with this process: it is the
-// child of a shell that waits for our end of a pipe to close.
-func startShared() (string, error) {
+// start starts a redis-server that ends with this process: it is the child of a
+// shell that waits for our end of a pipe to close.
+func start(flags string) (string, error) {
 	dir, err := os.MkdirTemp("", "onejob-redis-")
 	if err != nil {
 		return "", err
@@ -102,15 +106,19 @@ func startShared() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	script := fmt.Sprintf("redis-server --port %d --bind 127.0.0.1 --dir '%s' --save '' --appendonly no --databases %d "+
-		">/dev/null & pid=$!; cat >/dev/null; kill -9 $pid; rm -rf '%s'", port, dir, databases, dir)
+	script := fmt.Sprintf("redis-server --port %d --bind 127.0.0.1 --dir '%s' --save '' --appendonly no %s "+
+		">/dev/null & pid=$!; cat >/dev/null; kill -9 $pid; rm -rf '%s'", port, dir, flags, dir)
 	cmd := exec.Command("sh", "-c", script)
-	if shared.life, err = cmd.StdinPipe(); err != nil {
+	life, err := cmd.StdinPipe()
+	if err != nil {
 		return "", err
 	}
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
+	lives.Lock()
+	defer lives.Unlock()
+	lives.pipes = append(lives.pipes, life)
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	return addr, Ready(addr)
 }
