@@ -36,7 +36,7 @@ type simWorker struct {
 const pollEvery = 0.020
 
 func newSimulation(c costs, d deployment, seed uint64) *simulation {
-	s := &simulation{c: c, d: d, dice: rand.New(rand.NewPCG(seed, 1)), pending: make([][]simJob, d.Queues)} //nolint:gosec // to be repeated
+	s := &simulation{c: c, d: d, dice: rand.New(rand.NewPCG(seed, 1)), pending: make([][]simJob, d.Queues)}
 	s.api = &pool{s: s, free: d.APICores}
 	for range d.Masters {
 		s.nodes = append(s.nodes, &node{s: s})

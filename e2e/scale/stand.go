@@ -170,12 +170,13 @@ func (s *stand) onejob(ctx context.Context, kind string, providers []string) (*e
 		return nil, "", err
 	}
 	config := filepath.Join(s.dir, "onejob.yaml")
-	text := fmt.Sprintf("redis: {url: %q, wait_replicas: 0}\nproviders:\n", s.url())
+	var text strings.Builder
+	_, _ = fmt.Fprintf(&text, "redis: {url: %q, wait_replicas: 0}\nproviders:\n", s.url())
 	for _, name := range providers {
-		text += "  " + name + ": {type: simulated, concurrency: 64}\n"
+		text.WriteString("  " + name + ": {type: simulated, concurrency: 64}\n")
 	}
-	text += "routes:\n  print: {providers: [" + strings.Join(providers, ", ") + "], failover: untested}\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	text.WriteString("routes:\n  print: {providers: [" + strings.Join(providers, ", ") + "], failover: untested}\n")
+	if err := os.WriteFile(config, []byte(text.String()), 0o600); err != nil {
 		return nil, "", fmt.Errorf("writing a configuration: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, s.binary, kind, "--config", config, "--addr", addr)

@@ -12,7 +12,8 @@ var small = deployment{APICores: 1, Masters: 1, Queues: 1, Workers: 1, Cores: 1,
 
 // simulatedTable holds the simulation against the formulae.
 func simulatedTable(c costs) string {
-	text := head("deployment", "jobs/s", "first to be full, by the formulae", "simulated: ended/s", "POST, half and 99 %", "end, half and 99 %")
+	text := &table{}
+	text.head("deployment", "jobs/s", "first to be full, by the formulae", "simulated: ended/s", "POST, half and 99 %", "end, half and 99 %")
 	grown := small
 	grown.APICores, grown.Workers, grown.Cores, grown.Slots = 4, 8, 2, 100
 	spread := grown
@@ -31,16 +32,17 @@ func simulatedTable(c costs) string {
 		most, first := c.capacity(one.d, 1)
 		one.d.Rate = one.load * most
 		s := newSimulation(c, one.d, 1).run(20)
-		text += row(one.name, round(one.d.Rate), first.Name+", at "+round(most)+"/s", round(s.Ended),
+		text.row(one.name, round(one.d.Rate), first.Name+", at "+round(most)+"/s", round(s.Ended),
 			millis(s.SubmitP50)+", "+millis(s.SubmitP99), millis(s.EndP50)+", "+millis(s.EndP99))
 	}
-	return text
+	return text.String()
 }
 
 // firstTable says at which rate each part of the smallest deployment is full, and what
 // more of it does.
 func firstTable(c costs) string {
-	text := head("part", "full at", "formula")
+	text := &table{}
+	text.head("part", "full at", "formula")
 	for _, line := range [][3]string{
 		{"one core of an API", round(1/(c.API*micro)) + "/s", "1 ÷ a"},
 		{"one core of a worker", round(1/(c.Worker*micro)) + "/s", "1 ÷ w"},
@@ -49,36 +51,39 @@ func firstTable(c costs) string {
 		{"one worker taking from one queue", round(1/c.wait(full)) + "/s", "(1 − ρ) ÷ 1.5 f at ρ = 0.7: it asks for the next task when it has the last"},
 		{"one sweeper", round(c.ExpireRate) + "/s", "e, by expiries alone: as many a second as jobs come"},
 	} {
-		text += row(line[:]...)
+		text.row(line[:]...)
 	}
-	return text
+	return text.String()
 }
 
 // passingTable is what more masters bring, and where they stop bringing it.
 func passingTable(c costs) string {
-	text := head("masters", "largest share of the partitions, slots in equal ranges", "jobs/s at ρ = 0.7", "share, slots placed by hand", "jobs/s", "of the work, others' messages")
+	text := &table{}
+	text.head("masters", "largest share of the partitions, slots in equal ranges", "jobs/s at ρ = 0.7", "share, slots placed by hand", "jobs/s", "of the work, others' messages")
 	for _, n := range []int{1, 3, 6, 12, 24, 48, 64} {
 		ranges, placed := largestShare(n), placedShare(n)
 		rate := c.clusterRate(n, placed)
-		text += row(fmt.Sprint(n), fmt.Sprintf("%.1f %%", 100*ranges), round(c.clusterRate(n, ranges)),
+		text.row(fmt.Sprint(n), fmt.Sprintf("%.1f %%", 100*ranges), round(c.clusterRate(n, ranges)),
 			fmt.Sprintf("%.1f %%", 100*placed), round(rate), percent(rate*c.passed(n)*micro/full))
 	}
 	rate, n := c.perCell()
-	return text + fmt.Sprintf("\nThe most is %s/s, with %d masters. However many there are, a Cluster cannot pass %s/s: ρ ÷ (k b), a master that does nothing but hear of others' jobs.\n",
+	_, _ = fmt.Fprintf(text, "\nThe most is %s/s, with %d masters. However many there are, a Cluster cannot pass %s/s: ρ ÷ (k b), a master that does nothing but hear of others' jobs.\n",
 		round(rate), n, round(full/(c.Messages*c.Publish*micro)))
+	return text.String()
 }
 
 // sizedTable is what it takes.
 func sizedTable(c costs) string {
 	const slots, call = 100, 1.0
 	sizes := []size{c.sized(10_000, slots, call), c.sized(100_000, slots, call), c.sized(1_000_000, slots, call)}
-	text := head("", "10 k jobs/s", "100 k", "1 M", "formula")
+	text := &table{}
+	text.head("", "10 k jobs/s", "100 k", "1 M", "formula")
 	line := func(what, formula string, value func(size) string) {
 		cells := []string{what}
 		for _, s := range sizes {
 			cells = append(cells, value(s))
 		}
-		text += row(append(cells, formula)...)
+		text.row(append(cells, formula)...)
 	}
 	number := func(n int) string { return thousands(int64(n)) }
 	line("cells, each with a Cluster of its own", "⌈λ ÷ most of a Cluster⌉", func(s size) string { return number(s.Cells) })
@@ -111,20 +116,21 @@ func sizedTable(c costs) string {
 	})
 	line("append-only files, in all", "λ l", func(s size) string { return bytesOf(s.Rate*c.Log) + "/s" })
 	line("a live page hears", "k λ'", func(s size) string { cell, _ := per(s); return round(c.Messages*cell) + "/s" })
-	return text
+	return text.String()
 }
 
 // memoryTable is what retention costs.
 func memoryTable(c costs) string {
-	text := head("`retention.job`, `.key`", "10 k jobs/s", "100 k", "1 M")
+	text := &table{}
+	text.head("`retention.job`, `.key`", "10 k jobs/s", "100 k", "1 M")
 	for _, keep := range [][2]time.Duration{{72 * time.Hour, 720 * time.Hour}, {time.Hour, 24 * time.Hour}, {10 * time.Minute, 10 * time.Minute}} {
 		cells := []string{shortly(keep[0]) + ", " + shortly(keep[1])}
 		for _, rate := range []float64{10_000, 100_000, 1_000_000} {
 			cells = append(cells, bytesOf(rate*(keep[0].Seconds()*c.Bytes+keep[1].Seconds()*c.Key)))
 		}
-		text += row(cells...)
+		text.row(cells...)
 	}
-	return text
+	return text.String()
 }
 
 func shortly(d time.Duration) string {

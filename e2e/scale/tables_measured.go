@@ -11,15 +11,16 @@ func constantsTable(m *measured, c costs) string {
 	if c.FromBench {
 		costsFrom = "`e2e/bench`"
 	}
-	text := fmt.Sprintf("Measured %s on %d cores, Redis %s, `appendfsync always`.\n\n", m.At[:10], m.Cores, m.Redis)
-	text += head("", "constant", "value", "from")
+	text := &table{}
+	_, _ = fmt.Fprintf(text, "Measured %s on %d cores, Redis %s, `appendfsync always`.\n\n", m.At[:10], m.Cores, m.Redis)
+	text.head("", "constant", "value", "from")
 	for _, line := range [][3]string{
 		{"a", "an API, a job", round(c.API) + " µs"},
 		{"w", "a worker, a job that takes no time at the provider", round(c.Worker) + " µs"},
 		{"j", "the master with the job's record: submit, claim, finalize", round(c.Jobs) + " µs"},
 		{"q", "the master with the queue: enqueue, dequeue, done", round(c.Queue) + " µs"},
 	} {
-		text += row(line[0], line[1], line[2], costsFrom)
+		text.row(line[0], line[1], line[2], costsFrom)
 	}
 	for _, line := range [][4]string{
 		{"x", "the master with the job's record, when that has expired: off the indexes", round(c.Expire) + " µs", "20,000 expired jobs, one sweeper"},
@@ -33,17 +34,18 @@ func constantsTable(m *measured, c costs) string {
 		{"y", "memory of its key afterwards", bytesOf(c.Key), "`MEMORY USAGE`, and 32 B for its time to live"},
 		{"l", "append-only file, a job", bytesOf(c.Log), "whole jobs on one Redis"},
 	} {
-		text += row(line[:]...)
+		text.row(line[:]...)
 	}
-	return text
+	return text.String()
 }
 
 // checkedTable holds what the model says of three masters against what they did.
-func checkedTable(m *measured, c costs) string {
+func checkedTable(m *measured) string {
 	here := m.onePlusThree()
-	text := head("three masters", "the model, from one", "measured", "off by")
+	text := &table{}
+	text.head("three masters", "the model, from one", "measured", "off by")
 	line := func(what string, model, seen float64, show func(float64) string) {
-		text += row(what, show(model), show(seen), fmt.Sprintf("%+.0f %%", 100*(model/seen-1)))
+		text.row(what, show(model), show(seen), fmt.Sprintf("%+.0f %%", 100*(model/seen-1)))
 	}
 	micros := func(v float64) string { return round(v) + " µs" }
 	share := 1.0 / 3
@@ -52,27 +54,29 @@ func checkedTable(m *measured, c costs) string {
 	line("one queue: each of the others", here.Jobs*share+passed, (m.Cluster.Nodes[1]+m.Cluster.Nodes[2])/2, micros)
 	line("three queues: each master", (here.Jobs+here.Queue)*share+passed, m.Spread.redis()/3, micros)
 	line("verbs alone: each master", m.StoreSingle.redis()*share+passed, m.StoreCluster.redis()/3, micros)
-	text += "\n" + head("throughput here", "the model", "measured", "cores in use")
+	text.WriteString("\n")
+	text.head("throughput here", "the model", "measured", "cores in use")
 	for _, one := range []struct {
 		what string
 		w    whole
 	}{{"whole jobs, one Redis", m.Single}, {"three masters, one queue", m.Cluster}, {"three masters, three queues", m.Spread}} {
 		model := twoCores(m.Cores, one.w.all(), slowest(one.w.Nodes))
-		text += row(one.what, round(model)+"/s", round(one.w.PerSecond)+"/s", fmt.Sprintf("%.1f of %d", one.w.PerSecond*one.w.all()*micro, m.Cores))
+		text.row(one.what, round(model)+"/s", round(one.w.PerSecond)+"/s", fmt.Sprintf("%.1f of %d", one.w.PerSecond*one.w.all()*micro, m.Cores))
 	}
 	for _, one := range []struct {
 		what string
 		v    verbs
 	}{{"verbs alone, one Redis", m.StoreSingle}, {"verbs alone, three masters", m.StoreCluster}} {
 		all := one.v.Client + one.v.redis()
-		text += row(one.what, round(twoCores(m.Cores, all, slowest(one.v.Nodes)))+"/s", round(one.v.PerSecond)+"/s",
+		text.row(one.what, round(twoCores(m.Cores, all, slowest(one.v.Nodes)))+"/s", round(one.v.PerSecond)+"/s",
 			fmt.Sprintf("%.1f of %d", one.v.PerSecond*all*micro, m.Cores))
 	}
-	text += "\n" + head("three masters ÷ one", "throughput here", "room: work of the fullest master")
-	text += row("whole jobs, one queue", ratio(m.Cluster.PerSecond, m.Single.PerSecond), ratio(m.Single.redis(), slowest(m.Cluster.Nodes)))
-	text += row("whole jobs, three queues", ratio(m.Spread.PerSecond, m.Single.PerSecond), ratio(m.Single.redis(), slowest(m.Spread.Nodes)))
-	text += row("verbs alone", ratio(m.StoreCluster.PerSecond, m.StoreSingle.PerSecond), ratio(m.StoreSingle.redis(), slowest(m.StoreCluster.Nodes)))
-	return text
+	text.WriteString("\n")
+	text.head("three masters ÷ one", "throughput here", "room: work of the fullest master")
+	text.row("whole jobs, one queue", ratio(m.Cluster.PerSecond, m.Single.PerSecond), ratio(m.Single.redis(), slowest(m.Cluster.Nodes)))
+	text.row("whole jobs, three queues", ratio(m.Spread.PerSecond, m.Single.PerSecond), ratio(m.Single.redis(), slowest(m.Spread.Nodes)))
+	text.row("verbs alone", ratio(m.StoreCluster.PerSecond, m.StoreSingle.PerSecond), ratio(m.StoreSingle.redis(), slowest(m.StoreCluster.Nodes)))
+	return text.String()
 }
 
 // onePlusThree are the costs that the check starts from: those of the same run alone.
