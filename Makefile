@@ -31,7 +31,7 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean hostile
+.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean hostile versions
 .PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
@@ -104,6 +104,11 @@ bench: needs-go needs-redis ## Measure onejob against its floors and write docs/
 
 guard: needs-go needs-redis ## Fail if the ratios of e2e/bench/guard.json have lost more than a quarter (about 1 minute)
 	go run ./e2e/bench -guard e2e/bench/guard.json
+
+versions: needs-go needs-redis ## Read the stored fixtures in both schemas, and roll two versions over each other
+	ONEJOB_REQUIRE_REDIS=1 go test -count=1 -run TestRecords ./jobs
+	ONEJOB_REQUIRE_REDIS=1 go test -count=1 -tags schema2 -run TestRecords ./jobs
+	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 go test -race -count=1 ./e2e/versions
 
 clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules

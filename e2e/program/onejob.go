@@ -12,6 +12,7 @@ import (
 
 var (
 	plain  = sync.OnceValues(func() (string, error) { return build("onejob", "") })
+	next   = sync.OnceValues(func() (string, error) { return build("onejob-next", "schema2") })
 	faulty = sync.OnceValues(func() (string, error) { return build("onejob-faults", "faults") })
 )
 
@@ -20,6 +21,10 @@ func Onejob(t testing.TB) string { return found(t, plain) }
 
 // Faulty is that of one with the points in it at which it can be made to die.
 func Faulty(t testing.TB) string { return found(t, faulty) }
+
+// Next is that of the release after this one, whose records have another schema
+// (lua/schema_2.go).
+func Next(t testing.TB) string { return found(t, next) }
 
 func found(t testing.TB, build func() (string, error)) string {
 	t.Helper()
