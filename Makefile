@@ -2,6 +2,7 @@
 
 GOLANGCI_LINT_VERSION = 2.15.0
 GOFUMPT_VERSION       = 0.12.0
+GOVULNCHECK_VERSION   = 1.9.0
 
 # How long `make test` may take, and one package of it.
 TEST_LIMIT      ?= 15m
@@ -31,7 +32,7 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean hostile versions
+.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean hostile versions vuln
 .PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
@@ -75,6 +76,9 @@ fuzz: needs-go ## Run every fuzz target for FUZZ_TIME (30s)
 
 hostile: needs-go needs-redis ## Send a million hostile requests, and play slow and idle clients
 	REQUESTS=$(REQUESTS) SLOW=1 ONEJOB_REQUIRE_REDIS=1 go test -count=1 -timeout 4h -v ./e2e/hostile
+
+vuln: needs-go ## Look for known vulnerabilities in what the binary calls (needs vuln.go.dev)
+	go run golang.org/x/vuln/cmd/govulncheck@v$(GOVULNCHECK_VERSION) ./...
 
 spec: needs-spin ## Search the model of the protocol to the end (about 3 minutes, 3 GB)
 	spec/all

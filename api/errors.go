@@ -29,11 +29,11 @@ func (s *Server) answerError(err error, c echo.Context) {
 		s.logOf(c).Warn("answer broke off", "error", err)
 		return
 	}
-	if errors.Is(err, context.Canceled) && c.Request().Context().Err() != nil {
-		c.Response().WriteHeader(statusClientGone)
+	p := problemOf(err)
+	if c.Request().Context().Err() != nil && (errors.Is(err, context.Canceled) || p.kind == &problemStoreUnavailable) {
+		c.Response().WriteHeader(statusClientGone) // also where a mounted page says so in words of its own
 		return
 	}
-	p := problemOf(err)
 	if p.Job != "" {
 		callOf(c).jobID = p.Job
 	}

@@ -16,7 +16,7 @@ func TestVerdictStatus(t *testing.T) {
 		`NOT_FOUND: queue "webhooks" does not exist`:                                                       404,
 		`asynq: queue not found`:                                                                           404,
 		`asynq: task not found`:                                                                            404,
-		`INTERNAL_ERROR: INTERNAL_ERROR: queue "no-such" does not exist`:                                   404,
+		`NOT_FOUND: INTERNAL_ERROR: queue "no-such" does not exist`:                                        404,
 		`NOT_FOUND: cannot find task with id=x in queue "laser"`:                                           404,
 		`failed to fetch "asynq_queue_size{QUEUE_FILTER}": Get "/api/v1/query": unsupported protocol`:      404,
 		`asynq: FAILED_PRECONDITION: cannot archive task in active state. use CancelProcessing instead.`:   409,

@@ -10,8 +10,8 @@ import (
 // does that gets a connection of his own, or what is left of his body would be the
 // next request.
 var framingMutations = []mutation{
-	{"chunked", func(a *author, r *request) { chunk(r, func(n int) string { return fmt.Sprintf("%x", n) }, "") }},
-	{"chunks with extensions", func(a *author, r *request) {
+	{"chunked", func(_ *author, r *request) { chunk(r, func(n int) string { return fmt.Sprintf("%x", n) }, "") }},
+	{"chunks with extensions", func(_ *author, r *request) {
 		chunk(r, func(n int) string { return fmt.Sprintf("%X;a=\"b\"", n) }, "X-Trailer: 1\r\n")
 	}},
 	{"bad chunks", func(a *author, r *request) {
@@ -19,11 +19,11 @@ var framingMutations = []mutation{
 		chunk(r, func(int) string { return bad }, "")
 		misframed(r)
 	}},
-	{"endless chunk extension", func(a *author, r *request) {
+	{"endless chunk extension", func(_ *author, r *request) {
 		chunk(r, func(n int) string { return fmt.Sprintf("%x;%s", n, bytes.Repeat([]byte("e"), 20_000)) }, "")
 		misframed(r)
 	}},
-	{"chunked, cut off", func(a *author, r *request) {
+	{"chunked, cut off", func(_ *author, r *request) {
 		chunk(r, func(n int) string { return fmt.Sprintf("%x", n+7) }, "")
 		misframed(r)
 	}},
@@ -53,7 +53,7 @@ var framingMutations = []mutation{
 		r.add("Content-Length", pick(a.rnd, []string{"0", "1", itoa(len(r.body)), "x"}))
 		misframed(r)
 	}},
-	{"no length", func(a *author, r *request) {
+	{"no length", func(_ *author, r *request) {
 		r.length = ""
 		misframed(r)
 	}},
@@ -78,7 +78,7 @@ var framingMutations = []mutation{
 		r.headers = raw
 		misframed(r)
 	}},
-	{"shut", func(a *author, r *request) { r.shut, r.fresh = true, true }},
+	{"shut", func(_ *author, r *request) { r.shut, r.fresh = true, true }},
 }
 
 // misframed says that the connection is of no use afterwards, and that what is

@@ -22,7 +22,7 @@ const (
 
 // Ten thousand connections that have asked once and say nothing more cost little, and
 // nobody else waits for them. CONNECTIONS in the environment says how many.
-func TestIdleConnections(t *testing.T) {
+func TestIdleConnections(t *testing.T) { //nolint:paralleltest // it measures
 	n := int(number(t, "CONNECTIONS", 10_000))
 	var limit syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))

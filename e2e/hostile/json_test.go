@@ -77,7 +77,7 @@ func spoil(rnd *rand.Rand, tree any) any {
 		spoilObject(rnd, objects[rnd.IntN(len(objects))])
 		return whole
 	}
-	*places[rnd.IntN(len(places))] = text(pick(rnd, nastyValues))
+	*places[rnd.IntN(len(places))] = text(nastyValue(rnd))
 	return whole
 }
 
@@ -85,7 +85,7 @@ func spoilObject(rnd *rand.Rand, o *object) {
 	n := len(o.members)
 	switch how := rnd.IntN(4); {
 	case how == 0 || n == 0:
-		o.members = append(o.members, member{pick(rnd, nastyNames), text(pick(rnd, nastyValues))})
+		o.members = append(o.members, member{pick(rnd, nastyNames), text(nastyValue(rnd))})
 	case how == 1:
 		i := rnd.IntN(n)
 		o.members = append(o.members[:i:i], o.members[i+1:]...)
@@ -106,11 +106,22 @@ var nastyValues = []string{
 	"null", "true", "false", "0", "-0", "-1", "1", "1.0", "1e0", "1e400", "-1e400", "1e-400", "9007199254740993", "18446744073709551616",
 	strings.Repeat("9", 400), "0." + strings.Repeat("0", 400) + "1", "01", "+1", ".5", "1.", "0x10", "NaN", "Infinity", "--1",
 	`""`, `"x"`, `"\u0000"`, "\"\x00\"", `"\ud800"`, `"\udc00\ud800"`, "\"\xff\xfe\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"a\nb\"", `"\x41"`, `"\u00"`,
-	`"` + strings.Repeat("a", 70000) + `"`, `"` + strings.Repeat("é", 501) + `"`, `"<script>alert(1)</script>"`, "\"\u202e\u2028\ufeff\"", `"'; DROP"`,
+	`"` + strings.Repeat("é", 501) + `"`, `"<script>alert(1)</script>"`, "\"\u202e\u2028\ufeff\"", `"'; DROP"`,
 	`"{{7*7}}"`, `"../../etc/passwd"`, `"%00"`, `"1ms"`, `"-1s"`, `"9999999h"`, `"http://127.0.0.1:1/"`, `"https://[::1"`, `"continue"`,
 	"[]", "{}", "[null]", "[[]]", `{"a":1,"a":2}`, `{"":{"":{}}}`, "[1,]", `{"a":1,}`, "{1:2}", "'x'", "x", "", "]", "}", "/**/1",
-	nested("[", "]", 99), nested("[", "]", 101), nested("[", "]", 20000), nested(`{"a":`, "}", 101), strings.Repeat("[", 100000), strings.Repeat(`{"a":`, 5000),
-	"[" + strings.TrimSuffix(strings.Repeat("0,", 20000), ",") + "]", manyMembers(3000),
+}
+
+// hugeValues are the large ones, which cost both sides more than a hundred others.
+var hugeValues = []string{
+	`"` + strings.Repeat("a", 70000) + `"`, nested("[", "]", 99), nested("[", "]", 101), nested("[", "]", 20000), nested(`{"a":`, "}", 101),
+	strings.Repeat("[", 100000), strings.Repeat(`{"a":`, 5000), "[" + strings.TrimSuffix(strings.Repeat("0,", 20000), ",") + "]", manyMembers(3000),
+}
+
+func nastyValue(rnd *rand.Rand) string {
+	if rnd.IntN(30) == 0 {
+		return pick(rnd, hugeValues)
+	}
+	return pick(rnd, nastyValues)
 }
 
 func nested(before, after string, deep int) string {

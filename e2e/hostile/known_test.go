@@ -63,7 +63,7 @@ func (k *known) learn(a *answer) {
 	if tag := a.header.Get("Etag"); tag != "" {
 		k.add(kindETag, tag)
 	}
-	if job := jobID.FindSubmatch(a.body); job != nil && string(job[2]) == "dev" {
+	if job := jobID.FindSubmatch(a.body); len(job) == 3 && string(job[2]) == "dev" {
 		k.add(kindJob, string(job[1]))
 	}
 	if cursor := nextCursor.FindSubmatch(a.body); cursor != nil {

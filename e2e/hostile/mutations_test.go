@@ -43,7 +43,7 @@ var bodyMutations = []mutation{
 		}
 		r.give(noise)
 	}},
-	{"a value alone", func(a *author, r *request) { r.give([]byte(pick(a.rnd, nastyValues))) }},
+	{"a value alone", func(a *author, r *request) { r.give([]byte(nastyValue(a.rnd))) }},
 	{"large body", func(a *author, r *request) {
 		if !a.chance(5) { // they are slow
 			return

@@ -31,24 +31,14 @@ var pages = []string{
 // page writes a good request of a page.
 func (a *author) page() *request {
 	method, path, _ := strings.Cut(pick(a.rnd, pages), " ")
-	for part, fill := range map[string]func() string{
-		"{id}": func() string { return a.known.one(a.rnd, kindJob) },
-		"{n}":  func() string { return pick(a.rnd, []string{"1", "2", "x"}) },
-		"{q}": func() string {
-			return pick(a.rnd, []string{"inkjet", "laser", "press", "operator", "webhooks", "no-such"})
-		},
-		"{task}": func() string {
-			return a.known.one(a.rnd, kindJob) + pick(a.rnd, []string{"-a1", "-a2", "-retry-v1", ""})
-		},
-		"{list}": func() string {
-			return pick(a.rnd, []string{"active", "pending", "scheduled", "retry", "archived", "completed"})
-		},
-		"{name}": func() string { return pick(a.rnd, []string{"x", "app.css", "%00", "..%2f..%2fetc", "🖨", "a b"}) },
-	} {
-		if strings.Contains(path, part) {
-			path = strings.Replace(path, part, strings.ReplaceAll(fill(), " ", "%20"), 1)
-		}
-	}
+	path = strings.NewReplacer(
+		"{id}", a.known.one(a.rnd, kindJob),
+		"{n}", pick(a.rnd, []string{"1", "2", "x"}),
+		"{q}", pick(a.rnd, []string{"inkjet", "laser", "press", "operator", "webhooks", "no-such"}),
+		"{task}", a.known.one(a.rnd, kindJob)+pick(a.rnd, []string{"-a1", "-a2", "-retry-v1", ""}),
+		"{list}", pick(a.rnd, []string{"active", "pending", "scheduled", "retry", "archived", "completed"}),
+		"{name}", pick(a.rnd, []string{"x", "app.css", "%00", "..%2f..%2fetc", "🖨", "a%20b"}),
+	).Replace(path)
 	r := a.blank(method, path)
 	s := pick(a.rnd, a.sessions)
 	if a.chance(85) {

@@ -28,7 +28,7 @@ const (
 // description, with a problem of a known type, never by a mistake of its own. And
 // nothing of it stays. REQUESTS and SEED in the environment say how many requests,
 // and which.
-func TestRequests(t *testing.T) {
+func TestRequests(t *testing.T) { //nolint:paralleltest // it measures the process
 	total := int64(number(t, "REQUESTS", defaultRequests))
 	seed := number(t, "SEED", uint64(time.Now().UnixNano()))
 	t.Logf("SEED=%d REQUESTS=%d", seed, total)

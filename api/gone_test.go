@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"onejob/logtest"
+)
+
+// away is a mounted page that says in words of its own that it could not ask the
+// store, as the operators' pages do.
+type away struct{}
+
+func (away) Serve(http.ResponseWriter, *http.Request) error { return awayError{} }
+
+type awayError struct{}
+
+func (awayError) Error() string       { return "The store of keys and sessions did not answer." }
+func (awayError) ProblemName() string { return "store-unavailable" }
+
+// That the store could not be asked for somebody who has gone says nothing of the
+// store: it is no error in the log, and no 503 in the numbers.
+func TestStoreNotAskedForWhoHasGone(t *testing.T) {
+	t.Parallel()
+	for gone, want := range map[bool]int{true: statusClientGone, false: http.StatusServiceUnavailable} {
+		var log logtest.Buffer
+		s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, nil, nil, anyone{})
+		s.Mount("/page", away{})
+		ctx, cancel := context.WithCancel(t.Context())
+		if gone {
+			cancel()
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/page", http.NoBody))
+		cancel()
+		require.Equal(t, want, w.Code)
+		require.Equal(t, !gone, log.Count("level=ERROR") > 0, log.String())
+	}
+}
