@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 // costs are the constants of the model: µs of processor time a job, unless the name
@@ -29,7 +30,9 @@ type costs struct {
 	Key   float64 // of memory: its key alone
 	Log   float64 // of the append-only file: a job
 
-	FromBench bool
+	// Bench names the run of e2e/bench that costs of APIs, workers and Redis are from;
+	// empty: they were measured here.
+	Bench string
 }
 
 // messages are published for a job: submitted, running, succeeded.
@@ -72,6 +75,7 @@ func (c *costs) fromBench(path string, redis *float64) error {
 		return fmt.Errorf("reading the run of e2e/bench: %w", err)
 	}
 	var run struct {
+		At      string             `json:"at"`
 		Medians map[string]float64 `json:"medians"`
 	}
 	if err := json.Unmarshal(text, &run); err != nil {
@@ -87,10 +91,13 @@ func (c *costs) fromBench(path string, redis *float64) error {
 	c.API = figure("submit cpu of server µs")
 	c.Worker = figure("end-to-end cpu of server µs") - c.API
 	*redis = figure("end-to-end cpu of Redis µs")
-	if bytes, ok := run.Medians["finished job bytes"]; ok {
-		c.Bytes = bytes - 2048 // an input and a result of a kilobyte each
+	if bytes, ok := run.Medians["finished job bytes beyond input and result"]; ok {
+		c.Bytes = bytes
 	}
-	c.FromBench = err == nil
+	c.Bench = "`e2e/bench`"
+	if day, _, ok := strings.Cut(run.At, "T"); ok {
+		c.Bench += ", " + day
+	}
 	return err
 }
 

@@ -141,3 +141,24 @@ func TestRound(t *testing.T) {
 	}
 	require.Equal(t, "2.6 TB", bytesOf(2.61e12))
 }
+
+// TestCosts_FromBench: a run of e2e/bench has the last word on what it measured, and
+// one that measured too little says so.
+func TestCosts_FromBench(t *testing.T) {
+	t.Parallel()
+	m := &measured{Single: whole{API: 1, Worker: 2, Nodes: []float64{3}}, Cluster: whole{Nodes: []float64{60, 20, 20}}}
+	path := t.TempDir() + "/bench.json"
+	require.NoError(t, os.WriteFile(path, []byte(`{"at": "2026-11-30T08:00:00Z", "medians": {"submit cpu of server µs": 150,
+		"end-to-end cpu of server µs": 550, "end-to-end cpu of Redis µs": 500, "finished job bytes beyond input and result": 2400}}`), 0o600))
+	c, err := m.costs(path)
+	require.NoError(t, err)
+	require.Equal(t, "`e2e/bench`, 2026-11-30", c.Bench)
+	require.InDelta(t, 150, c.API, 0)
+	require.InDelta(t, 400, c.Worker, 0)
+	require.InDelta(t, 200, c.Queue, 1e-9, "40 of 100 are the queue's")
+	require.InDelta(t, 300, c.Jobs, 1e-9)
+	require.InDelta(t, 2400, c.Bytes, 0)
+	require.NoError(t, os.WriteFile(path, []byte(`{"medians": {}}`), 0o600))
+	_, err = m.costs(path)
+	require.ErrorContains(t, err, "-only submit,end-to-end")
+}

@@ -1,16 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
 
 // constantsTable lists what the calculation starts from, and where each is from.
 func constantsTable(m *measured, c costs) string {
-	costsFrom := "whole jobs on one Redis, here"
-	if c.FromBench {
-		costsFrom = "`e2e/bench`"
-	}
+	costsFrom := cmp.Or(c.Bench, "whole jobs on one Redis, here")
 	text := &table{}
 	_, _ = fmt.Fprintf(text, "Measured %s on %d cores, Redis %s, `appendfsync always`.\n\n", m.At[:10], m.Cores, m.Redis)
 	text.head("", "constant", "value", "from")
