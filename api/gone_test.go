@@ -12,16 +12,16 @@ import (
 	"onejob/logtest"
 )
 
-// away is a mounted page that says in words of its own that it could not ask the
+// awayPage is a mounted page that says in words of its own that it could not ask the
 // store, as the operators' pages do.
-type away struct{}
+type awayPage struct{}
 
-func (away) Serve(http.ResponseWriter, *http.Request) error { return awayError{} }
+func (awayPage) Serve(http.ResponseWriter, *http.Request) error { return storeAwayError{} }
 
-type awayError struct{}
+type storeAwayError struct{}
 
-func (awayError) Error() string       { return "The store of keys and sessions did not answer." }
-func (awayError) ProblemName() string { return "store-unavailable" }
+func (storeAwayError) Error() string       { return "The store of keys and sessions did not answer." }
+func (storeAwayError) ProblemName() string { return "store-unavailable" }
 
 // That the store could not be asked for somebody who has gone says nothing of the
 // store: it is no error in the log, and no 503 in the numbers.
@@ -30,7 +30,7 @@ func TestStoreNotAskedForWhoHasGone(t *testing.T) {
 	for gone, want := range map[bool]int{true: statusClientGone, false: http.StatusServiceUnavailable} {
 		var log logtest.Buffer
 		s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))}, nil, nil, anyone{})
-		s.Mount("/page", away{})
+		s.Mount("/page", awayPage{})
 		ctx, cancel := context.WithCancel(t.Context())
 		if gone {
 			cancel()
