@@ -1,5 +1,5 @@
 // Package cluster runs onejob on a Redis Cluster of three masters, started from
-// redis-server alone.
+// redis-server alone. The contract (TestContract_… in e2e and jobs) runs on one, too.
 package cluster
 
 import (
@@ -7,10 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,59 +25,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-const slots = 16384
-
-// startCluster starts three masters that share the slots and returns their addresses.
-func startCluster(ctx context.Context, t *testing.T) []string {
-	t.Helper()
-	redistest.Require(t)
-	addrs := make([]string, 3)
-	nodes := make([]*redis.Client, 3)
-	for i := range addrs {
-		port := clusterPort(t)
-		addrs[i] = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		cmd := exec.CommandContext(ctx, "redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", t.TempDir(),
-			"--cluster-enabled", "yes", "--save", "", "--appendonly", "no")
-		require.NoError(t, cmd.Start())
-		t.Cleanup(func() {
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		})
-		require.NoError(t, redistest.Ready(addrs[i]))
-		nodes[i] = redis.NewClient(&redis.Options{Addr: addrs[i]})
-		t.Cleanup(func() { _ = nodes[i].Close() })
-		require.NoError(t, nodes[i].ClusterAddSlotsRange(ctx, i*slots/3, (i+1)*slots/3-1).Err())
-		host, port0, err := net.SplitHostPort(addrs[0])
-		require.NoError(t, err)
-		require.NoError(t, nodes[i].ClusterMeet(ctx, host, port0).Err())
-	}
-	for _, node := range nodes {
-		require.Eventually(t, func() bool {
-			info, err := node.ClusterInfo(ctx).Result()
-			return err == nil && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
-		}, 30*time.Second, 50*time.Millisecond, "the cluster does not come up")
-	}
-	return addrs
-}
-
-// clusterPort is a free port whose bus port, 10000 above, is a port, too.
-func clusterPort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port, err := redistest.FreePort()
-		require.NoError(t, err)
-		if port+10000 < 65536 {
-			return port
-		}
-		// The system gives high ports; a lower one is as free in all likelihood.
-		if port -= 20000; port > 10000 {
-			return port
-		}
-	}
-	t.Fatal("no free port for a cluster node")
-	return 0
-}
 
 func configuration(t *testing.T, addrs []string) *config.Config {
 	t.Helper()
@@ -128,8 +72,8 @@ func TestCluster_ClicksAndFsck(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	addrs := startCluster(ctx, t)
-	cfg := configuration(t, addrs)
+	rdb := redistest.Cluster(t)
+	cfg := configuration(t, rdb.Options().Addrs)
 	a := app.New(cfg, app.WithAPI(), app.WithWorker(), app.WithDevKeys())
 	require.NoError(t, a.Start(ctx))
 	defer func() { require.NoError(t, a.Close()) }()
@@ -150,8 +94,6 @@ func TestCluster_ClicksAndFsck(t *testing.T) {
 	}
 	require.Len(t, distinct, keys)
 
-	rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
-	defer func() { _ = rdb.Close() }()
 	store := jobs.NewStore(rdb, jobs.Options{})
 	defer func() { _ = store.Close() }()
 	listed := map[string]bool{}
