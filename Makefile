@@ -20,6 +20,9 @@ OUT             ?=
 # How many jobs `make chaos` runs, and where its figures go as JSON; SEED repeats a run.
 JOBS            ?= 5000
 FIGURES         ?=
+# How many times `make powercut` and `make failovers` do what they are called after.
+CUTS            ?= 20
+FAILOVERS       ?= 10
 # How long the sequences of `make exhaustive` are, and how often `make crashes` repeats.
 DEPTH           ?= 7
 CRASHES         ?= 5
@@ -32,8 +35,8 @@ TOOLS = $(CURDIR)/.tools
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev demo test check cover fuzz spec chaos exhaustive crashes mutant mutants soak bench guard clean hostile versions vuln
-.PHONY: needs-go needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
+.PHONY: help build dev demo test check cover fuzz spec chaos powercut failovers exhaustive crashes mutant mutants soak bench guard clean hostile versions vuln
+.PHONY: needs-go needs-strace needs-promtool needs-spin needs-balancers needs-redis needs-node needs-lua needs-golangci-lint needs-gofumpt
 
 help: ## List what can be made (this list)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +50,7 @@ dev: needs-go ## Run everything in one process with an embedded Redis
 demo: needs-go ## Play the four fractures in the terminal, in under 30 s
 	go run ./cmd/onejob demo
 
-test: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool ## Install what the tests need and run them all, with -race (at most 15 minutes)
+test: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool needs-strace ## Install what the tests need and run them all, with -race (at most 15 minutes)
 	go vet $(PACKAGES)
 	CGO_ENABLED=1 $(REQUIRED) $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
 
@@ -60,7 +63,7 @@ check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting,
 	go mod verify
 	@for script in .ci/* spec/all spec/search; do bash -n $$script; done
 
-cover: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool ## Run the tests and say how much of the code they reach
+cover: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool needs-strace ## Run the tests and say how much of the code they reach
 	$(REQUIRED) $(LIMITED) go test -timeout $(PACKAGE_LIMIT) -coverpkg=./... -coverprofile=cover.out $(PACKAGES)
 	@go tool cover -func=cover.out | tail -n 1
 	@echo "go tool cover -html=cover.out shows it line by line"
@@ -86,6 +89,14 @@ spec: needs-spin ## Search the model of the protocol to the end (about 3 minutes
 chaos: needs-go needs-redis ## Kill, freeze and cut off all processes while JOBS (5000) run, and check what is left; SEED, FIGURES
 	ONEJOB_REQUIRE_REDIS=1 ONEJOB_CHAOS_SEED=$(SEED) ONEJOB_CHAOS_JOBS=$(JOBS) ONEJOB_CHAOS_JSON=$(abspath $(FIGURES)) \
 		go test -count=1 -v -timeout 0 -run 'TestChaos$$' ./e2e/chaos
+
+powercut: needs-go needs-redis needs-strace ## Cut the power of Redis CUTS (20) times with appendfsync always, and with everysec; SEED
+	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_STRACE=1 ONEJOB_CUTS=$(CUTS) ONEJOB_SEED=$(SEED) \
+		go test -race -count=1 -v -timeout 0 -run TestPowerCut ./e2e/powercut
+
+failovers: needs-go needs-redis ## Lose the master of a Sentinel FAILOVERS (10) times under load; SEED
+	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 ONEJOB_FAILOVERS=$(FAILOVERS) ONEJOB_SEED=$(SEED) \
+		go test -race -count=1 -v -timeout 0 -run TestSentinel ./e2e/sentinel
 
 soak: needs-go needs-redis ## Run for SOAK (30m) with a kill every 30 s and see whether anything grows; RATE, SEED, OUT
 	ONEJOB_REQUIRE_REDIS=1 ONEJOB_SOAK=$(SOAK) ONEJOB_SOAK_RATE=$(RATE) ONEJOB_SOAK_SEED=$(SEED) ONEJOB_SOAK_OUT=$(abspath $(OUT)) \
@@ -118,10 +129,10 @@ clean: ## Remove what make made here, its tools too
 	rm -rf onejob cover.out .tools e2e/node/node_modules
 
 # With these a test whose tool is missing fails instead of being skipped.
-REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1 ONEJOB_REQUIRE_CHROMIUM=1 ONEJOB_REQUIRE_SPIN=1 ONEJOB_REQUIRE_PROMTOOL=1
+REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1 ONEJOB_REQUIRE_NGINX=1 ONEJOB_REQUIRE_CHROMIUM=1 ONEJOB_REQUIRE_SPIN=1 ONEJOB_REQUIRE_PROMTOOL=1 ONEJOB_REQUIRE_STRACE=1
 
 # What the targets need. Nothing is installed outside this directory but
-# redis-server, haproxy, nginx, spin, promtool, luac5.1 and luacheck, from the system's own packages.
+# redis-server, haproxy, nginx, spin, promtool, strace, luac5.1 and luacheck, from the system's own packages.
 
 # timeout is in coreutils; where it is missing, go test's own limit remains.
 LIMITED = $(shell command -v timeout >/dev/null && echo "timeout -k 10s $(TEST_LIMIT)")
@@ -137,6 +148,10 @@ needs-redis:
 needs-balancers:
 	@.ci/packages haproxy haproxy
 	@.ci/packages nginx nginx-light
+
+# strace tells what of Redis's files was on the disk when the power went.
+needs-strace:
+	@.ci/packages strace strace
 
 # Prometheus's own checker, for the alert rules in deploy/.
 needs-promtool:

@@ -3,7 +3,7 @@
 // to what its last completed fdatasync had covered. kill -9 alone would lose nothing:
 // the pages would still be there.
 //
-// CUTS says how many times, SEED which times and jobs (docs/reliability.md).
+// ONEJOB_CUTS says how many times, ONEJOB_SEED when and with which jobs (docs/reliability.md).
 package powercut_test
 
 import (

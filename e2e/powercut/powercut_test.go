@@ -15,7 +15,7 @@ import (
 	"onejob/jobs"
 )
 
-// cuts is how many times the power is cut of one run; CUTS says otherwise.
+// cuts is how many times the power is cut of one run; ONEJOB_CUTS says otherwise.
 const cuts = 3
 
 // callers submit jobs all the time, and a burst of them comes right before a cut.
@@ -47,8 +47,8 @@ type run struct {
 func begin(t *testing.T, fsync, durability string) (*run, int) {
 	t.Helper()
 	needStrace(t)
-	seed := number("SEED", rand.Uint64N(1_000_000))
-	n := int(number("CUTS", cuts))
+	seed := number("ONEJOB_SEED", rand.Uint64N(1_000_000))
+	n := int(number("ONEJOB_CUTS", cuts))
 	t.Logf("appendfsync %s, %d cuts, seed %d; again: make powercut CUTS=%d SEED=%d", fsync, n, seed, n, seed)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(n)*30*time.Second)
 	r := &run{t: t, ctx: ctx, dice: rand.New(rand.NewPCG(seed, 0))}

@@ -16,7 +16,7 @@ import (
 	"onejob/jobs"
 )
 
-// failovers is how many there are; FAILOVERS says otherwise.
+// failovers is how many there are; ONEJOB_FAILOVERS says otherwise.
 const failovers = 2
 
 const callers = 6
@@ -46,8 +46,8 @@ func begin(t *testing.T) (*run, int) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	seed := number("SEED", rand.Uint64N(1_000_000))
-	n := int(number("FAILOVERS", failovers))
+	seed := number("ONEJOB_SEED", rand.Uint64N(1_000_000))
+	n := int(number("ONEJOB_FAILOVERS", failovers))
 	t.Logf("%d failovers, seed %d; again: make failovers FAILOVERS=%d SEED=%d", n, seed, n, seed)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute+time.Duration(n)*time.Minute)
 	r := &run{t: t, ctx: ctx, dice: rand.New(rand.NewPCG(seed, 0)), redis: startServers(t)}

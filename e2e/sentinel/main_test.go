@@ -2,7 +2,7 @@
 // three sentinels, all started from redis-server alone, while the master is killed or
 // stops and comes back as what it was, again and again.
 //
-// FAILOVERS says how many times, SEED when and with which jobs (docs/reliability.md).
+// ONEJOB_FAILOVERS says how many times, ONEJOB_SEED when and with which jobs (docs/reliability.md).
 package sentinel_test
 
 import (
