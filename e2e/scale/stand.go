@@ -221,22 +221,26 @@ func until(ctx context.Context, ask func() error) error {
 	}
 }
 
-// freeAddr is an address of the loopback whose port 10,000 above, which a Cluster's
-// node takes as well, is a port.
+// freeAddr is an address of the loopback whose port is free, and the one 10,000 above,
+// which a Cluster's node takes as well.
 func freeAddr() (string, error) {
-	for port := 11_000 + os.Getpid()%20_000; port < 55_000; port++ {
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		if taken[port] {
-			_ = l.Close()
+	const bus = 10_000
+	for port := 11_000 + os.Getpid()*131%20_000; port < 55_000; port++ {
+		if taken[port] || !free(port) || !free(port+bus) {
 			continue
 		}
 		taken[port] = true
-		return l.Addr().String(), l.Close()
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), nil
 	}
 	return "", errors.New("no port is free")
+}
+
+func free(port int) bool {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return false
+	}
+	return l.Close() == nil
 }
 
 // taken are the ports handed out; nothing here asks for them at once.
