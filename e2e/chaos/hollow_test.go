@@ -16,7 +16,7 @@ func (f *figures) hollow() []string {
 			why = append(why, fmt.Sprintf(format, args...))
 		}
 	}
-	const few = 10 // with fewer, luck decides
+	const few = 20 // with fewer, luck decides
 	for _, k := range f.Faults {
 		want(k.Fired*100 >= k.Planned*95, "%s: %d of %d fired; last error: %s", k.Name, k.Fired, k.Planned, k.Error)
 		if strings.HasPrefix(k.Name, "worker") && k.Planned >= few {

@@ -20,8 +20,10 @@ type overseer struct {
 }
 
 // certain is how long after the suspicion, and after a create, the ledger is the
-// truth: no create may be sent any more, and a late effect comes by then or never.
-const certain = 5 * time.Second
+// truth: no create may be sent any more, and a late effect comes by then or never. It
+// is seconds more than that takes, for a busy machine lets a provider wait between its
+// look at the clock and its line.
+const certain = 8 * time.Second
 
 // unhurried is for how long look-ups are given a chance.
 const unhurried = 20 * time.Second
