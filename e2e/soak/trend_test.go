@@ -16,7 +16,7 @@ type rule struct {
 // whole name.
 var rules = map[string]rule{
 	"rss_kb":      {0.15, 12_000},
-	"goroutines":  {0.10, 10},
+	"goroutines":  {0.15, 15},
 	"threads":     {0.25, 5},
 	"fds":         {0.15, 10},
 	"cpu_percent": {0.25, 3},

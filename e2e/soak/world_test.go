@@ -43,7 +43,9 @@ type world struct {
 func newWorld(t *testing.T, p plan) *world {
 	t.Helper()
 	w := &world{t: t, plan: p, dir: t.TempDir(), at: freeAddr(t), killed: map[string]int{}}
-	w.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	// Connections left from a rush of callers are closed soon: each is a goroutine and a
+	// file of an API, which is not to be taken for a leak.
+	w.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 5 * time.Second}}
 	t.Cleanup(w.http.CloseIdleConnections)
 	self, err := os.Executable()
 	require.NoError(t, err)
