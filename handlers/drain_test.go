@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,18 @@ import (
 	"onejob/jobs"
 )
 
+// waitedFor is a context that tells when somebody first waits for its end.
+type waitedFor struct {
+	context.Context
+	waits chan struct{}
+	once  sync.Once
+}
+
+func (c *waitedFor) Done() <-chan struct{} {
+	c.once.Do(func() { close(c.waits) })
+	return c.Context.Done()
+}
+
 // A drain lets calls finish.
 func TestDrain_WaitsForCalls(t *testing.T) {
 	t.Parallel()
@@ -17,8 +30,14 @@ func TestDrain_WaitsForCalls(t *testing.T) {
 	id := b.submit("k")
 	v := b.provider.next(t)
 	require.Equal(t, 1, b.worker.InFlight())
+	ctx := &waitedFor{Context: b.ctx, waits: make(chan struct{})}
 	drained := make(chan error, 1)
-	go func() { drained <- b.worker.Drain(b.ctx) }()
+	go func() { drained <- b.worker.Drain(ctx) }()
+	select {
+	case <-ctx.waits:
+	case <-drained:
+		require.FailNow(t, "the drain did not wait")
+	}
 	v.succeed(`"done"`)
 	select {
 	case err := <-drained:
@@ -26,7 +45,9 @@ func TestDrain_WaitsForCalls(t *testing.T) {
 	case <-time.After(patience):
 		require.FailNow(t, "the drain did not end")
 	}
-	require.Equal(t, jobs.Succeeded, b.get(id).State)
+	job := b.get(id)
+	require.Equal(t, jobs.Succeeded, job.State)
+	require.Empty(t, job.Attempts[0].Reason, "it was given up")
 	require.Zero(t, b.worker.InFlight())
 }
 

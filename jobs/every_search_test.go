@@ -147,9 +147,7 @@ func (x *search) expand(p *place) {
 	}
 	x.resent += len(busy)
 	x.compareIdle(p, idle)
-	for verbs := range slices.Chunk(busy, 8) {
-		x.compareBusy(p, verbs)
-	}
+	x.compareBusy(p, busy)
 }
 
 // compareIdle sends what must change nothing, all in one record: a field that one of

@@ -171,6 +171,9 @@ func TestGuards_SuspectByLapse(t *testing.T) {
 	}{
 		"lease":    {fields{"lease": past}, "worker_lost"},
 		"deadline": {fields{"deadline": past}, "deadline"},
+		// Nobody beat it up to its deadline, which has passed since, too.
+		"lease, noticed late": {fields{"lease": past - 1000, "deadline": past}, "worker_lost"},
+		"deadline, beaten":    {fields{"lease": past, "deadline": past - 1000}, "deadline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
