@@ -3,6 +3,7 @@ package chaos_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"onejob/jobs"
 )
@@ -29,6 +30,14 @@ func (f finding) String() string { return f.rule + ": " + f.what }
 
 // findings collects what checks say; each thing once.
 type findings []finding
+
+func (f findings) String() string {
+	var all []string
+	for _, one := range f {
+		all = append(all, one.String())
+	}
+	return strings.Join(all, "; ")
+}
 
 func (f *findings) say(rule, format string, args ...any) {
 	if said := (finding{rule, fmt.Sprintf(format, args...)}); !slices.Contains(*f, said) {

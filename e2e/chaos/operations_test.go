@@ -103,10 +103,14 @@ func inRows(ops []porcupine.Operation) {
 const decideTime = 20 * time.Second
 
 // linear says whether the history is linearizable, and draws it into a file of the
-// folder where it is not.
+// folder where it is not; without a folder it does not draw.
 func (s *story) linear(found *findings, pictures, name string) {
 	ops := s.operations()
 	if porcupine.CheckOperationsTimeout(model, ops, decideTime) == porcupine.Ok {
+		return
+	}
+	if pictures == "" {
+		found.say("LINEAR", "the history is not linearizable")
 		return
 	}
 	result, info := porcupine.CheckOperationsVerbose(model, ops, decideTime)

@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,15 +69,20 @@ func TestVerdict_TellsTheFirstStories(t *testing.T) {
 	for i := range shownMost + 2 {
 		s := cancelled()
 		s.Job.Version = 1
+		s.Calls[2].Job.Version = 1
 		v.judge(fmt.Sprint("key-", i), s)
 		v.judge("sound", printed())
 	}
 	require.Equal(t, shownMost+2, v.wrong)
 	require.Len(t, *said, shownMost+2)
 	for i, text := range *said {
-		require.Contains(t, text, fmt.Sprintf("seed 42, key-%d: [I9: the version was 2, and is 1", i))
+		require.Contains(t, text, fmt.Sprintf("seed 42, key-%d: I9: get was told version 1 after version 2; I9: ", i))
 		require.Equal(t, i < shownMost, strings.Contains(text, "late_result_discarded"), text)
+		require.Contains(t, text, "LINEAR")
 	}
+	drawn, err := filepath.Glob(filepath.Join(v.pictures, "*.html"))
+	require.NoError(t, err)
+	require.Len(t, drawn, shownMost)
 	require.Contains(t, (*said)[0], "\n  trail")
 	require.Contains(t, (*said)[0], "\n  ledger")
 	require.Contains(t, (*said)[0], "\n  call")

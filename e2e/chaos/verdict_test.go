@@ -19,7 +19,7 @@ func pictures() string {
 	return filepath.Join(os.TempDir(), "onejob-chaos")
 }
 
-// shownMost is how many stories that are wrong are told in full.
+// shownMost is how many stories that are wrong are told in full, and drawn.
 const shownMost = 5
 
 // verdict holds every story against the invariants, and its history against the model.
@@ -66,10 +66,20 @@ type teller interface {
 
 func (v *verdict) judge(key string, s *story) {
 	found := s.wrong()
-	s.linear(&found, v.pictures, fmt.Sprintf("chaos-%d-%s", v.seed, key))
+	s.linear(&found, v.folder(), fmt.Sprintf("chaos-%d-%s", v.seed, key))
 	if len(found) > 0 {
 		v.convict(key, s, found)
 	}
+}
+
+// folder is where the picture of a story goes; nowhere once enough were drawn.
+func (v *verdict) folder() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.wrong >= shownMost {
+		return ""
+	}
+	return v.pictures
 }
 
 // convict tells of a story that is wrong: of the first ones everything, of the others
