@@ -56,7 +56,7 @@ func begin(t *testing.T) (*run, int) {
 	r.seen = witness.New(press)
 	r.fleet = witness.Start(t, fmt.Sprintf("{url: %q, wait_replicas: 1}", r.redis.url()), press, 2, 2)
 	r.store = jobs.NewStore(r.redis.rdb, jobs.Options{})
-	r.load = &witness.Load{Witness: r.seen, APIs: r.fleet.APIs, Seed: seed, Pause: 20 * time.Millisecond}
+	r.load = &witness.Load{Witness: r.seen, APIs: r.fleet.APIs, Seed: seed, Pause: 60 * time.Millisecond}
 	t.Cleanup(func() {
 		cancel()
 		r.load.Close()

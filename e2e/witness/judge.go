@@ -41,7 +41,7 @@ func (w *Witness) Judge(ctx context.Context, store *jobs.Store) (Verdict, error)
 		if err != nil {
 			return err
 		}
-		trail, err := store.Events(ctx, id, "", 1000)
+		trail, err := w.trailOf(ctx, store, job)
 		stories[id] = &story{job: job, trail: trail, sights: w.sightsOf(id)}
 		return err
 	})
@@ -67,6 +67,24 @@ func (w *Witness) Judge(ctx context.Context, store *jobs.Store) (Verdict, error)
 	}
 	slices.Sort(v.Broken)
 	return v, nil
+}
+
+// read is a trail that was read at a revision of its job.
+type read struct {
+	revision int64
+	trail    []jobs.Event
+}
+
+// trailOf reads a trail, once as long as its job does not change.
+func (w *Witness) trailOf(ctx context.Context, store *jobs.Store, job *jobs.Job) ([]jobs.Event, error) {
+	if known, ok := w.trails[job.ID]; ok && known.revision == job.Revision {
+		return known.trail, nil
+	}
+	trail, err := store.Events(ctx, job.ID, "", 1000)
+	if err == nil {
+		w.trails[job.ID] = read{job.Revision, trail}
+	}
+	return trail, err
 }
 
 // count finds what was lost (I1), and keys with two jobs (I7).

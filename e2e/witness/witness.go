@@ -24,6 +24,8 @@ type Sight struct {
 type Witness struct {
 	Press *Press
 
+	trails map[string]read // Judge's own
+
 	mu     sync.Mutex
 	era    int
 	acked  map[string]string  // job id → idempotency key
@@ -33,7 +35,7 @@ type Witness struct {
 
 // New returns a witness of what the press is asked for.
 func New(press *Press) *Witness {
-	return &Witness{Press: press, acked: map[string]string{}, sights: map[string][]Sight{}}
+	return &Witness{Press: press, acked: map[string]string{}, sights: map[string][]Sight{}, trails: map[string]read{}}
 }
 
 // Turn begins another era: an odd one when the store is about to be lost, an even one
