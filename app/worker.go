@@ -126,10 +126,10 @@ func (w *workers) serve(queue string, concurrency int, check time.Duration, hand
 		DelayedTaskCheckInterval: forwardEvery,
 		RetryDelayFunc:           func(int, error, *asynq.Task) time.Duration { return retryAfter },
 		// What is left to a newer worker is not archived however long that takes.
-		IsFailure: func(err error) bool { return !tasks.ForNewer(err) },
-		ShutdownTimeout:          time.Second, // we have waited for our calls before
-		Logger:                   queueLog{w.app.log.With("queue", queue)},
-		LogLevel:                 asynq.WarnLevel,
+		IsFailure:       func(err error) bool { return !tasks.ForNewer(err) },
+		ShutdownTimeout: time.Second, // we have waited for our calls before
+		Logger:          queueLog{w.app.log.With("queue", queue)},
+		LogLevel:        asynq.WarnLevel,
 	})
 	if err := server.Start(w.left.Around(w.app.log.With("queue", queue), handler)); err != nil {
 		return fmt.Errorf("starting the worker of queue %s: %w", queue, err)

@@ -87,6 +87,6 @@ func (l *Left) Around(log *slog.Logger, next asynq.Handler) asynq.Handler {
 		if ForNewer(err) {
 			l.Note(ctx, log, 1, err)
 		}
-		return err
+		return err //nolint:wrapcheck // the handler's own, which asynq judges
 	})
 }

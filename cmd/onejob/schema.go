@@ -37,7 +37,7 @@ until onejob schema set says that the old one has gone (docs/deploy.md, "Upgradi
 			return fmt.Errorf("looking at the schemas: %w", err)
 		}
 		if asJSON {
-			return json.NewEncoder(c.OutOrStdout()).Encode(found) //nolint:wrapcheck // says all
+			return json.NewEncoder(c.OutOrStdout()).Encode(found)
 		}
 		return saySchemas(c.OutOrStdout(), found)
 	}

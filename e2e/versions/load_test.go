@@ -34,6 +34,7 @@ const (
 	callers  = 4
 	callEach = 100 * time.Millisecond
 	giveUp   = 2 * time.Minute
+	lookBack = 10 // jobs
 )
 
 func (w *world) begin(apis ...*process) *load {
@@ -102,8 +103,8 @@ func (l *load) api(n int64) string {
 func (l *load) told(key, id string) {
 	l.mu.Lock()
 	before := ""
-	if n := len(l.keys); n > 0 && n%3 == 0 { // a caller who was not sure sends again
-		before = l.keys[n/3]
+	if n := len(l.keys); n > lookBack && n%3 == 0 { // a caller who was not sure sends again
+		before = l.keys[n-lookBack]
 	}
 	known := l.ids[key]
 	if known == "" {

@@ -3,6 +3,7 @@ package versions_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,9 +74,7 @@ func TestVersions_RolledOverEachOther(t *testing.T) {
 	l.flow(20)
 	again := l.end()
 	w.finished(apis[0], again)
-	for key, id := range again {
-		ids[key] = id
-	}
+	maps.Copy(ids, again)
 	w.once(ids)
 	t.Logf("%d jobs, %d of them of schema 2; record-newer was answered %d times", len(ids), w.count("2"), l.newer.Load())
 }
