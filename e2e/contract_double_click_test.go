@@ -19,7 +19,7 @@ import (
 // API processes make one job, one attempt, one create (I7, I2).
 func TestContract_DoubleClick(t *testing.T) {
 	t.Parallel()
-	bothStores(t, func(t *testing.T, rdb *redis.Client) {
+	eachStore(t, func(t *testing.T, rdb redis.UniversalClient) {
 		const clicks = 1000
 		f := newFloor(t, rdb, 10*time.Second)
 		apis := []*caller{f.caller(f.start(app.WithAPI()).Addr()), f.caller(f.start(app.WithAPI()).Addr())}
@@ -68,7 +68,7 @@ func TestContract_DoubleClick(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal([]byte(apis[0].must(http.MethodGet, "/v1/jobs", "").body), &page))
 		require.Len(t, page.Data, 1)
-		require.Equal(t, 1, strings.Count(strings.Join(rdb.Keys(f.ctx, "oj:*").Val(), "\n"), "job:"))
+		require.Equal(t, 1, len(keys(f.ctx, t, rdb, "oj:*:job:*")))
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 // 410 once the record has expired; it is never run again.
 func TestContract_SameKeyOtherInput(t *testing.T) {
 	t.Parallel()
-	bothStores(t, func(t *testing.T, rdb *redis.Client) {
+	eachStore(t, func(t *testing.T, rdb redis.UniversalClient) {
 		f := newFloor(t, rdb, 10*time.Second)
 		// No worker: the test does what one does, and nothing else moves.
 		dev := f.caller(f.start(app.WithAPI()).Addr())
@@ -78,10 +78,9 @@ func bring(f *floor, store *jobs.Store, id, state string) {
 	require.NoError(t, err)
 	if state == "expired" {
 		for _, part := range []string{"job:", "data:"} {
-			keys, err := f.rdb.Keys(ctx, "oj:*"+part+id).Result()
-			require.NoError(t, err)
-			require.Len(t, keys, 1)
-			require.NoError(t, f.rdb.Del(ctx, keys[0]).Err())
+			found := keys(ctx, t, f.rdb, "oj:*"+part+id)
+			require.Len(t, found, 1)
+			require.NoError(t, f.rdb.Del(ctx, found[0]).Err())
 		}
 	}
 }

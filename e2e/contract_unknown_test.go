@@ -43,7 +43,7 @@ func refused(t *testing.T, c *caller, job jobs.Job, state string) answer {
 // or unknown holds back the next one, whoever asks.
 func TestContract_NewAttemptOverAnUnsettledOne(t *testing.T) {
 	t.Parallel()
-	bothStores(t, func(t *testing.T, rdb *redis.Client) {
+	eachStore(t, func(t *testing.T, rdb redis.UniversalClient) {
 		t.Run("starting, its queue paused", func(t *testing.T) {
 			f := newFloor(t, rdb, 10*time.Second)
 			f.pause("inkjet")
@@ -80,7 +80,7 @@ func TestContract_NewAttemptOverAnUnsettledOne(t *testing.T) {
 // never failed; nothing is sent again; a late answer still entitled settles it.
 func TestContract_TimeoutIsUnknownUntilTheLateAnswer(t *testing.T) {
 	t.Parallel()
-	bothStores(t, func(t *testing.T, rdb *redis.Client) {
+	eachStore(t, func(t *testing.T, rdb redis.UniversalClient) {
 		f := newFloor(t, rdb, 200*time.Millisecond)
 		dev := f.caller(f.start(app.WithAPI(), app.WithWorker()).Addr())
 		job := dev.submit("k", page1).job
@@ -106,7 +106,7 @@ func TestContract_TimeoutIsUnknownUntilTheLateAnswer(t *testing.T) {
 // A answers late and leaves no mark but its digest, size, time and reason.
 func TestContract_ReverseFinish(t *testing.T) {
 	t.Parallel()
-	bothStores(t, func(t *testing.T, rdb *redis.Client) {
+	eachStore(t, func(t *testing.T, rdb redis.UniversalClient) {
 		f := newFloor(t, rdb, 200*time.Millisecond)
 		addr := f.start(app.WithAPI(), app.WithWorker()).Addr()
 		dev := f.caller(addr)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 type floor struct {
 	t    *testing.T
 	ctx  context.Context
-	rdb  *redis.Client
+	rdb  redis.UniversalClient
 	shop *shop
 	http *http.Client
 	log  *logtest.Buffer
@@ -42,7 +43,7 @@ routes:
 `, s.server.URL, timeout)
 }
 
-func newFloor(t *testing.T, rdb *redis.Client, timeout time.Duration) *floor {
+func newFloor(t *testing.T, rdb redis.UniversalClient, timeout time.Duration) *floor {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	transport := &http.Transport{MaxIdleConnsPerHost: 100, MaxConnsPerHost: 100}
@@ -53,12 +54,19 @@ func newFloor(t *testing.T, rdb *redis.Client, timeout time.Duration) *floor {
 	f := &floor{t: t, ctx: ctx, rdb: rdb, shop: openShop(t), log: &logtest.Buffer{}}
 	f.http = &http.Client{Transport: transport, Timeout: time.Minute}
 	f.yaml = shopYAML(f.shop, timeout)
+	if _, ok := rdb.(*redis.ClusterClient); ok {
+		f.yaml += "redis: {wait_replicas: 0}\n" // it has none
+	}
 	return f
 }
 
 // url is where the test's own database is.
-func url(rdb *redis.Client) string {
-	o := rdb.Options()
+func url(rdb redis.UniversalClient) string {
+	if cluster, ok := rdb.(*redis.ClusterClient); ok {
+		addrs := cluster.Options().Addrs
+		return "redis://" + addrs[0] + "?addr=" + strings.Join(addrs[1:], "&addr=")
+	}
+	o := rdb.(*redis.Client).Options()
 	return fmt.Sprintf("redis://%s/%d", o.Addr, o.DB)
 }
 

@@ -11,10 +11,10 @@ import (
 	"onejob/redistest"
 )
 
-// bothStores runs a test on a miniredis that many processes share, and on a real
-// redis-server. A process asks its Redis about itself at boot; miniredis has
-// nothing to say there, so it is told.
-func bothStores(t *testing.T, test func(t *testing.T, rdb *redis.Client)) {
+// eachStore runs a test on a miniredis that many processes share, on a real
+// redis-server, and on a Redis Cluster. A process asks its Redis about itself at boot;
+// miniredis has nothing to say there, so it is told.
+func eachStore(t *testing.T, test func(t *testing.T, rdb redis.UniversalClient)) {
 	t.Helper()
 	t.Run("miniredis", func(t *testing.T) {
 		t.Parallel()
@@ -34,6 +34,10 @@ func bothStores(t *testing.T, test func(t *testing.T, rdb *redis.Client)) {
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		test(t, redistest.Real(t))
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		test(t, redistest.Cluster(t))
 	})
 }
 
