@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -62,4 +63,21 @@ func TestMetricsIn_ABenchmark(t *testing.T) {
 	require.InDelta(t, 45.5, found["submit-µs"], 0)
 	require.InDelta(t, 60, found["claim-µs"], 0)
 	require.Len(t, found, 3)
+}
+
+func TestEfforts_OfTheMachine(t *testing.T) {
+	t.Parallel()
+	possible, used, err := efforts("cpu  100 20 30 400 50 6 7 8 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+	require.NoError(t, err)
+	require.Equal(t, 6210*time.Millisecond, possible)
+	require.Equal(t, 1710*time.Millisecond, used, "idle and iowait are not used")
+	_, _, err = efforts("intr 1 2 3")
+	require.Error(t, err)
+
+	before, err := effortNow()
+	require.NoError(t, err)
+	require.Positive(t, before.ours)
+	others, err := othersSince(before)
+	require.NoError(t, err)
+	require.InDelta(t, 0.5, others, 0.6)
 }

@@ -26,7 +26,7 @@ func TestLosses(t *testing.T) {
 		"what is missing is no success":      {ratios{"a/s": 1}, ratios{"b/s": 1}, 0, "write the file anew"},
 		"an empty file is no success":        {ratios{}, ratios{"b/s": 1}, 0, "no ratios"},
 	} {
-		lost, err := losses(c.before, c.now)
+		lost, err := losses(c.before, sample{ratios: c.now})
 		if c.wrong != "" {
 			require.ErrorContains(t, err, c.wrong, name)
 			continue
@@ -36,13 +36,26 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// Work of others lowers rates, and does little to processor time.
+func TestLosses_RatesOnAMachineThatIsShared(t *testing.T) {
+	t.Parallel()
+	before := ratios{"submit to setnx/s": 0.4, "submit to setnx cpu µs": 3}
+	now := ratios{"submit to setnx/s": 0.1, "submit to setnx cpu µs": 5}
+	for others, want := range map[float64]int{0: 2, 0.15: 2, 0.2: 1} {
+		lost, err := losses(before, sample{ratios: now, others: others})
+		require.NoError(t, err)
+		require.Len(t, lost, want, others)
+		require.Contains(t, lost, "submit to setnx cpu µs")
+	}
+}
+
 func TestTwice_WhatIsLostOnceIsMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	before := ratios{"a/s": 1, "b/s": 1}
-	measure := func(times *int, each ...ratios) func() (ratios, error) {
-		return func() (ratios, error) {
+	measure := func(times *int, each ...ratios) func() (sample, error) {
+		return func() (sample, error) {
 			*times++
-			return each[*times-1], nil
+			return sample{ratios: each[*times-1]}, nil
 		}
 	}
 	var times int

@@ -87,15 +87,11 @@ func whole(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBench(ctx, s)
+	r, err := measureAll(ctx, s, list)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	if err := b.measure(ctx, list); err != nil {
-		return err
-	}
-	r := b.run(began)
+	r.Took = time.Since(began).Round(time.Second).String()
 	if err := r.print(os.Stdout); err != nil {
 		return err
 	}
@@ -111,4 +107,24 @@ func whole(ctx context.Context, s settings) error {
 		return err
 	}
 	return r.render()
+}
+
+// measureAll ends everything it started, and sees what else the machine did.
+func measureAll(ctx context.Context, s settings, list []scenario) (*run, error) {
+	before, err := effortNow()
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBench(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	err = b.measure(ctx, list)
+	b.close()
+	if err != nil {
+		return nil, err
+	}
+	r := b.run()
+	r.Others, err = othersSince(before)
+	return r, err
 }

@@ -21,6 +21,7 @@ type run struct {
 	Rounds   int       `json:"rounds"`
 	Duration string    `json:"duration"`
 	Conns    int       `json:"connections"`
+	Others   float64   `json:"others"` // the part of the machine that others had meanwhile
 	Goals    []verdict `json:"goals"`
 	// Medians are those of Figures.
 	Medians map[string]float64 `json:"medians"`
@@ -28,9 +29,9 @@ type run struct {
 	Curves  curves             `json:"curves"`
 }
 
-func (b *bench) run(began time.Time) *run {
+func (b *bench) run() *run {
 	r := &run{
-		At: began.UTC().Truncate(time.Second), Took: time.Since(began).Round(time.Second).String(),
+		At:     time.Now().UTC().Truncate(time.Second),
 		Commit: commit(), Machine: thisMachine(), Rounds: b.rounds, Duration: b.duration.String(), Conns: b.conns,
 		Goals: judge(b.figures), Medians: map[string]float64{}, Figures: b.figures, Curves: b.curves,
 	}
@@ -48,7 +49,7 @@ func (r *run) print(to io.Writer) error {
 		_, _ = fmt.Fprintf(w, "%s\t%.5g\t%.5g to %.5g\n", name, r.Medians[name],
 			slices.MinFunc(values, cmp.Compare), slices.MaxFunc(values, cmp.Compare))
 	}
-	_, _ = fmt.Fprintln(w)
+	_, _ = fmt.Fprintf(w, "\nothers had %.0f %% of the machine\n\n", r.Others*100)
 	for _, g := range r.Goals {
 		_, _ = fmt.Fprintf(w, "%s\t%.3g\tgoal: %s\t%s\n", g.Goal, g.Value, g.bound(), g.word())
 	}

@@ -64,8 +64,8 @@ func (g *grid) row(cells ...string) {
 }
 
 func (r *run) machineTable() string {
-	return fmt.Sprintf("%s; commit %s; %s; %d rounds of %s, %d connections; the whole run took %s.",
-		r.Machine, r.Commit, r.At.Format("2 January 2006"), r.Rounds, r.Duration, r.Conns, r.Took)
+	return fmt.Sprintf("%s; commit %s; %s; rounds of %s each: %d; %d connections; the whole run took %s, in which others had %.0f %% of the machine.",
+		r.Machine, r.Commit, r.At.Format("2 January 2006"), r.Duration, r.Rounds, r.Conns, r.Took, r.Others*100)
 }
 
 func (r *run) goalTable() string {
