@@ -16,6 +16,7 @@ type bench struct {
 	dir       string
 	binary    string
 	config    string
+	commit    string // the one that was built
 	store     *store
 	processes []*exec.Cmd
 	figures   figures
@@ -37,7 +38,7 @@ func newBench(ctx context.Context, s settings) (*bench, error) {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	b := &bench{
-		settings: s, dir: dir, figures: figures{}, curves: curves{},
+		settings: s, dir: dir, commit: commit(), figures: figures{}, curves: curves{},
 		binary: filepath.Join(dir, "onejob"), config: filepath.Join(dir, "onejob.yaml"),
 	}
 	if err := b.prepare(ctx); err != nil {

@@ -32,7 +32,7 @@ type run struct {
 func (b *bench) run() *run {
 	r := &run{
 		At:     time.Now().UTC().Truncate(time.Second),
-		Commit: commit(), Machine: thisMachine(), Rounds: b.rounds, Duration: b.duration.String(), Conns: b.conns,
+		Commit: b.commit, Machine: thisMachine(), Rounds: b.rounds, Duration: b.duration.String(), Conns: b.conns,
 		Goals: judge(b.figures), Medians: map[string]float64{}, Figures: b.figures, Curves: b.curves,
 	}
 	for name := range b.figures {
