@@ -90,12 +90,15 @@ const burst = 20
 func (r *run) cutOff(old *server) {
 	r.t.Helper()
 	require.NoError(r.t, old.rdb.ConfigSet(r.ctx, "min-replicas-to-write", "0").Err())
-	for _, other := range r.redis.data {
-		if other != old {
-			other.signal(syscall.SIGSTOP)
-			defer other.signal(syscall.SIGCONT)
+	replicas := func(sig syscall.Signal) {
+		for _, other := range r.redis.data {
+			if other != old {
+				other.signal(sig)
+			}
 		}
 	}
+	replicas(syscall.SIGSTOP)
+	defer replicas(syscall.SIGCONT)
 	require.NoError(r.t, old.rdb.ClientKillByFilter(r.ctx, "TYPE", "replica").Err())
 	r.load.Burst(r.ctx, burst)
 	old.process.Kill()
