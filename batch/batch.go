@@ -21,7 +21,7 @@ type Client struct {
 
 // pipeliner are the clients that can gather commands.
 type pipeliner interface {
-	AutoPipeline() (*redis.AutoPipeliner, error)
+	AsyncAutoPipeline() (*redis.AutoPipeliner, error)
 }
 
 // New returns a Client over rdb, which it does not close; closing rdb ends it.
@@ -30,7 +30,7 @@ func New(rdb redis.UniversalClient) (*Client, error) {
 	if !ok {
 		return nil, fmt.Errorf("a %T cannot gather commands", rdb)
 	}
-	pipe, err := able.AutoPipeline()
+	pipe, err := able.AsyncAutoPipeline()
 	if err != nil {
 		return nil, fmt.Errorf("gathering commands: %w", err)
 	}
@@ -41,17 +41,20 @@ func New(rdb redis.UniversalClient) (*Client, error) {
 // ends, though the script may run all the same: as with a reply that was lost, the
 // caller does not know.
 func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	if ctx.Done() == nil {
-		return c.pipe.EvalSha(ctx, sha, keys, args...)
+	command := []any{"evalsha", sha, len(keys)}
+	for _, key := range keys {
+		command = append(command, key)
 	}
-	answered := make(chan *redis.Cmd, 1)
-	go func() { answered <- c.pipe.EvalSha(ctx, sha, keys, args...) }()
-	select {
-	case cmd := <-answered:
-		return cmd
-	case <-ctx.Done():
-		cmd := redis.NewCmd(ctx, "evalsha", sha)
-		cmd.SetErr(ctx.Err())
-		return cmd
+	cmd := redis.NewCmd(ctx, append(command, args...)...)
+	if len(keys) > 0 {
+		cmd.SetFirstKeyPos(3) // which tells a Cluster where to send it
 	}
+	// The command belongs to its batch until that is over: who does not wait for it
+	// must not look at it.
+	if err := c.pipe.Submit(ctx, cmd).WaitContext(ctx); err != nil && ctx.Err() != nil {
+		given := redis.NewCmd(ctx, "evalsha", sha)
+		given.SetErr(err)
+		return given
+	}
+	return cmd
 }

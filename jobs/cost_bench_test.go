@@ -60,6 +60,7 @@ func BenchmarkScripts(b *testing.B) {
 func measure(b *testing.B, rdb *redis.Client, name string, each func(i int)) {
 	b.Helper()
 	require.NoError(b, rdb.ConfigResetStat(b.Context()).Err())
+	cpu := cpuOf(b, rdb)
 	for i := range b.N {
 		each(i)
 	}
@@ -71,4 +72,20 @@ func measure(b *testing.B, rdb *redis.Client, name string, each func(i int)) {
 	n, err := strconv.ParseFloat(usec, 64)
 	require.NoError(b, err, fmt.Sprint(stats))
 	b.ReportMetric(n/float64(b.N), name+"-µs")
+	b.ReportMetric((cpuOf(b, rdb)-cpu)*1e6/float64(b.N), name+"-cpu-µs")
+}
+
+// cpuOf is the processor time of the server, in seconds.
+func cpuOf(b *testing.B, rdb *redis.Client) (sum float64) {
+	b.Helper()
+	text, err := rdb.Info(b.Context(), "cpu").Result()
+	require.NoError(b, err)
+	for _, name := range []string{"used_cpu_user:", "used_cpu_sys:"} {
+		_, rest, _ := strings.Cut(text, name)
+		value, _, _ := strings.Cut(rest, "\r")
+		seconds, err := strconv.ParseFloat(value, 64)
+		require.NoError(b, err)
+		sum += seconds
+	}
+	return sum
 }

@@ -42,7 +42,7 @@ local job_writes, job_deletes, data_writes, data_deletes = {}, {}, {}, {}
 local LARGE = { input = true, params = true, metadata = true, webhook_url = true, key = true, result = true,
   error_message = true, evidence = true, usage = true, error = true, handle = true }
 
-local function text(number) return string.format('%.0f', number) end
+local function text(number) return string.format('%d', number) end
 
 -- given turns an empty or missing argument into nil.
 local function given(value)

@@ -46,7 +46,7 @@ end
 
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
-local function text(number) return string.format('%.0f', number) end
+local function text(number) return string.format('%d', number) end
 local at = text(now)
 
 local small = { 'state', 'queued', 'version', '1', 'revision', '1', 'attempts', '1', 'events', '1',
