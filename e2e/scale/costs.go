@@ -18,7 +18,8 @@ type costs struct {
 	Queue  float64 // at the master that holds the queue: enqueue, dequeue, done
 	Expire float64 // at the masters that hold jobs, later: off the indexes
 
-	Publish  float64 // at every other master, one message
+	Publish  float64 // at every other master, one message of many
+	Alone    float64 // the same, of a message that comes by itself
 	Messages float64 // published for a job
 
 	SweepRedis, SweepWorker float64 // one idle sweep
@@ -44,7 +45,7 @@ const messages = 3
 func (m *measured) costs(bench string) (costs, error) {
 	c := costs{
 		API: m.Single.API, Worker: m.Single.Worker, Expire: m.Sweep.ExpireRedis,
-		Publish: m.Publish.There, Messages: messages,
+		Publish: m.Publish.There, Alone: m.Publish.Alone, Messages: messages,
 		SweepRedis: m.Sweep.IdleRedis, SweepWorker: m.Sweep.IdleWorker, ExpireRate: m.Sweep.ExpirePerSecond,
 		PollRedis: m.Poll.Redis, PollWorker: m.Poll.Worker,
 		Fsync: m.FsyncMicros, Bytes: m.JobBytes, Key: m.KeyBytes, Log: m.LogBytes,
@@ -60,11 +61,11 @@ func (m *measured) costs(bench string) (costs, error) {
 	return c, nil
 }
 
-// queueShare is the share of Redis's work that is the queue's: by how much the master
-// with the queue has more to do than the others, which have none of it.
+// queueShare is the share of one Redis's work that is the queue's: by how much the
+// master with the queue has more to do than the others, which have none of it.
 func (m *measured) queueShare() float64 {
 	others := (m.Cluster.Nodes[1] + m.Cluster.Nodes[2]) / 2
-	return max(0, m.Cluster.Nodes[0]-others) / m.Cluster.redis()
+	return min(1, max(0, m.Cluster.Nodes[0]-others)/m.Single.redis())
 }
 
 // fromBench takes what a run of e2e/bench says: the API from submissions alone, the

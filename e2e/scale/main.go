@@ -13,6 +13,7 @@ import (
 type settings struct {
 	measure  bool
 	measured string // file of what was measured
+	only     string // names of measurements to make again, separated by commas; empty: all
 	bench    string // file of a run of e2e/bench
 	write    string // document whose tables are made anew
 	duration time.Duration
@@ -23,6 +24,7 @@ func main() {
 	var s settings
 	flag.BoolVar(&s.measure, "measure", false, "measure first, and write the file -measured")
 	flag.StringVar(&s.measured, "measured", "e2e/scale/measured.json", "file of what was measured")
+	flag.StringVar(&s.only, "only", "", "measure these alone, separated by commas, and keep what the file says of the others")
 	flag.StringVar(&s.bench, "bench", "", "file of a run of e2e/bench (-json), for the costs of an API and of a Redis (default: those measured here)")
 	flag.StringVar(&s.write, "write", "", "document to write the tables into, between its markers (default: print them)")
 	flag.DurationVar(&s.duration, "duration", 5*time.Second, "how long jobs are submitted in one round of a measurement")

@@ -26,28 +26,34 @@ func measure(ctx context.Context, s settings) error {
 	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "onejob/cmd/onejob").CombinedOutput(); err != nil {
 		return fmt.Errorf("building onejob: %w\n%s", err, out)
 	}
-	m := &measured{At: time.Now().UTC().Format(time.RFC3339), Cores: runtime.NumCPU()}
+	m := &measured{}
+	if s.only != "" {
+		if m, err = readMeasured(s.measured); err != nil {
+			return err
+		}
+	}
+	m.At, m.Cores = time.Now().UTC().Format(time.RFC3339), runtime.NumCPU()
 	for _, one := range []struct {
 		name    string
 		masters int
 		run     func(context.Context, *stand, settings, *measured) error
 	}{
-		{"one Redis, whole jobs", 1, func(ctx context.Context, at *stand, s settings, m *measured) error {
+		{"whole-single", 1, func(ctx context.Context, at *stand, s settings, m *measured) error {
 			return m.bytes(ctx, at, s, &m.Single)
 		}},
-		{"three masters, one queue", 3, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
+		{"whole-cluster", 3, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
 			m.Cluster, err = wholeJobs(ctx, at, s, queueNames(3)[:1])
 			return err
 		}},
-		{"three masters, three queues", 3, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
+		{"whole-spread", 3, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
 			m.Spread, err = wholeJobs(ctx, at, s, queueNames(3))
 			return err
 		}},
-		{"one Redis, verbs", 1, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
+		{"verbs-single", 1, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
 			m.StoreSingle, err = storeVerbs(ctx, at, s)
 			return err
 		}},
-		{"three masters, verbs", 3, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
+		{"verbs-cluster", 3, func(ctx context.Context, at *stand, s settings, m *measured) (err error) {
 			m.StoreCluster, err = storeVerbs(ctx, at, s)
 			return err
 		}},
@@ -55,6 +61,9 @@ func measure(ctx context.Context, s settings) error {
 		{"sweeping", 1, measureSweep},
 		{"polling", 1, measurePoll},
 	} {
+		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), one.name) {
+			continue
+		}
 		fmt.Fprintln(os.Stderr, one.name)
 		if err := alone(ctx, binary, one.masters, func(at *stand) error { return one.run(ctx, at, s, m) }); err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
@@ -107,7 +116,14 @@ func (m *measured) bytes(ctx context.Context, at *stand, s settings, to *whole) 
 		return fmt.Errorf("asking Redis: %w", err)
 	}
 	m.JobBytes, m.LogBytes = (memoryAfter-memory)/float64(n), (logAfter-log)/float64(n)
-	m.KeyBytes, err = keyBytes(ctx, at.rdb)
+	if m.KeyBytes, err = keyBytes(ctx, at.rdb); err != nil {
+		return err
+	}
+	if err := at.rdb.ConfigSet(ctx, "appendfsync", "everysec").Err(); err != nil {
+		return fmt.Errorf("having Redis sync once a second: %w", err)
+	}
+	w, err := wholeJobs(ctx, at, s, []string{"press-0"})
+	m.Unsynced = w.redis()
 	return err
 }
 

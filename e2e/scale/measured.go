@@ -14,7 +14,11 @@ type measured struct {
 	Redis string `json:"redis"`
 
 	// One Redis, a Cluster of three masters with one queue, and with three.
-	Single  whole `json:"single"`
+	Single whole `json:"single"`
+	// Unsynced is what a job costs the one Redis when it syncs once a second: the rest is
+	// for its turns, not for the job (see turns).
+	Unsynced float64 `json:"unsynced"`
+
 	Cluster whole `json:"cluster"`
 	Spread  whole `json:"spread"`
 
@@ -53,6 +57,12 @@ func (w whole) redis() float64 {
 	return sum
 }
 
+// turns is the share of one Redis's work that is for its turns: waking up, writing and
+// syncing once for all commands that wait.
+func (m *measured) turns() float64 {
+	return max(0, 1-m.Unsynced/m.Single.redis())
+}
+
 // all is what a job costs the machine.
 func (w whole) all() float64 { return w.API + w.Worker + w.Load + w.redis() }
 
@@ -70,6 +80,9 @@ func (v verbs) redis() float64 { return whole{Nodes: v.Nodes}.redis() }
 type publish struct {
 	Here  float64 `json:"here"`
 	There float64 `json:"there"`
+	// Alone is what one costs each of the others that comes by itself, not in a group
+	// with a thousand more: as they do when little is going on.
+	Alone float64 `json:"alone"`
 }
 
 // sweep is one idle sweep, and the taking of an expired job off the indexes.

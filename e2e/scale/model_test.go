@@ -146,7 +146,7 @@ func TestRound(t *testing.T) {
 // one that measured too little says so.
 func TestCosts_FromBench(t *testing.T) {
 	t.Parallel()
-	m := &measured{Single: whole{API: 1, Worker: 2, Nodes: []float64{3}}, Cluster: whole{Nodes: []float64{60, 20, 20}}}
+	m := &measured{Single: whole{API: 1, Worker: 2, Nodes: []float64{100}}, Cluster: whole{Nodes: []float64{60, 20, 20}}}
 	path := t.TempDir() + "/bench.json"
 	require.NoError(t, os.WriteFile(path, []byte(`{"at": "2026-11-30T08:00:00Z", "medians": {"submit cpu of server µs": 150,
 		"end-to-end cpu of server µs": 550, "end-to-end cpu of Redis µs": 500, "finished job bytes beyond input and result": 2400}}`), 0o600))

@@ -17,19 +17,37 @@ import (
 	"onejob/tasks"
 )
 
-// published is how many messages are passed on.
-const published = 200_000
+// published are the messages passed on in groups, publishedAlone one by one.
+const published, publishedAlone = 200_000, 10_000
 
 // measurePublish measures PUBLISH in a Cluster. Every node is told of every message,
 // whoever listens: that is how a Cluster passes them on.
 func measurePublish(ctx context.Context, at *stand, _ settings, m *measured) error {
 	node := redis.NewClient(&redis.Options{Addr: at.addrs[0]})
 	defer func() { _ = node.Close() }()
-	before, err := startMeter(at.pids()...)
+	each, err := publishing(ctx, at, published, func(ctx context.Context) error { return publishGroups(ctx, node) })
 	if err != nil {
 		return err
 	}
-	channel := "oj:{0}:changed:" + jobs.NewID("dev", "k")
+	alone, err := publishing(ctx, at, publishedAlone, func(ctx context.Context) error {
+		for range publishedAlone {
+			if err := node.Publish(ctx, channel, "running").Err(); err != nil {
+				return fmt.Errorf("publishing: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	m.Publish = publish{Here: each[0], There: (each[1] + each[2]) / 2, Alone: (alone[1] + alone[2]) / 2}
+	return nil
+}
+
+// channel is named as a job's is.
+const channel = "oj:{0}:changed:job_00000000000000000000000000"
+
+func publishGroups(ctx context.Context, node *redis.Client) error {
 	for range published / 1000 {
 		pipe := node.Pipeline()
 		for range 1000 {
@@ -39,16 +57,23 @@ func measurePublish(ctx context.Context, at *stand, _ settings, m *measured) err
 			return fmt.Errorf("publishing: %w", err)
 		}
 	}
+	return nil
+}
+
+// publishing is what n messages cost each node, one.
+func publishing(ctx context.Context, at *stand, n int, do func(context.Context) error) ([]float64, error) {
+	before, err := startMeter(at.pids()...)
+	if err != nil {
+		return nil, err
+	}
+	if err := do(ctx); err != nil {
+		return nil, err
+	}
 	// The others work off what is on its way to them.
 	if err := settle(ctx, before); err != nil {
-		return err
+		return nil, err
 	}
-	each, err := before.each(published)
-	if err != nil {
-		return err
-	}
-	m.Publish = publish{Here: each[0], There: (each[1] + each[2]) / 2}
-	return nil
+	return before.each(n)
 }
 
 // settle waits until the processes of a meter have nothing left to do.
