@@ -18,7 +18,7 @@ var rules = map[string]rule{
 	"rss_kb":      {0.15, 12_000},
 	"goroutines":  {0.15, 15},
 	"threads":     {0.25, 5},
-	"fds":         {0.15, 10},
+	"fds":         {0.15, 15},
 	"cpu_percent": {0.25, 3},
 
 	"store.keys":          {0.05, 200},
