@@ -69,10 +69,10 @@ func TestVersions_RolledOverEachOther(t *testing.T) {
 	w.clean(older, w.count("2"))
 	w.stop(workers[1])
 	w.stop(apis[1])
-	l = w.begin(apis[0])
-	l.next.Store(1_000_000) // other keys
-	l.flow(20)
-	again := l.end()
+	after := w.begin(apis[0])
+	after.next.Store(1_000_000) // other keys
+	after.flow(20)
+	again := after.end()
 	w.finished(apis[0], again)
 	maps.Copy(ids, again)
 	w.once(ids)
