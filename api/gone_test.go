@@ -42,3 +42,15 @@ func TestStoreNotAskedForWhoHasGone(t *testing.T) {
 		require.Equal(t, !gone, log.Count("level=ERROR") > 0, log.String())
 	}
 }
+
+// A probe that closes its side of the connection is told what is so, and not that the
+// store is away because nobody waits for it.
+func TestReadyForWhoHasClosedHisSide(t *testing.T) {
+	t.Parallel()
+	s := New(Config{Ready: func(ctx context.Context) Readiness { return Readiness{Ready: ctx.Err() == nil} }}, nil, nil, anyone{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/readyz", http.NoBody))
+	require.Equal(t, http.StatusOK, w.Code)
+}

@@ -27,7 +27,9 @@ func (s *Server) healthz(c echo.Context) error {
 }
 
 func (s *Server) readyz(c echo.Context) error {
-	ctx, cancel := reading(c.Request().Context())
+	// Whether the asker is still there says nothing of the store: some probes close
+	// their side once they have asked.
+	ctx, cancel := decided(c.Request().Context())
 	defer cancel()
 	readiness := s.config.Ready(ctx)
 	status := http.StatusOK
