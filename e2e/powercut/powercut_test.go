@@ -50,7 +50,7 @@ func begin(t *testing.T, fsync, durability string) (*run, int) {
 	seed := number("ONEJOB_SEED", rand.Uint64N(1_000_000))
 	n := int(number("ONEJOB_CUTS", cuts))
 	t.Logf("appendfsync %s, %d cuts, seed %d; again: make powercut CUTS=%d SEED=%d", fsync, n, seed, n, seed)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(n)*30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(n)*time.Minute)
 	r := &run{t: t, ctx: ctx, dice: rand.New(rand.NewPCG(seed, 0))}
 	press := witness.NewPress(t)
 	r.srv = newServer(t, fsync)
