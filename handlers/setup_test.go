@@ -16,6 +16,7 @@ import (
 
 	"onejob/handlers"
 	"onejob/jobs"
+	"onejob/logtest"
 	"onejob/providers"
 	"onejob/tasks"
 )
@@ -59,6 +60,7 @@ type bench struct {
 	worker   *handlers.Worker
 	provider *gated
 	ended    chan handlers.Ended
+	log      logtest.Buffer
 
 	claims     chan handlers.Claimed
 	suspicions chan handlers.Suspected
@@ -78,7 +80,7 @@ func setup(t *testing.T, s settings) *bench {
 	log := slog.New(slog.DiscardHandler)
 	b.waker = tasks.NewWaker(b.queue, log)
 	b.worker = handlers.NewWorker(handlers.Options{
-		Store: b.store, Waker: b.waker, Policy: jobs.PolicyByRoute(s.policy), Beat: s.beat, Log: log,
+		Store: b.store, Waker: b.waker, Policy: jobs.PolicyByRoute(s.policy), Beat: s.beat, Log: slog.New(slog.NewJSONHandler(&b.log, nil)),
 		Providers: map[string]handlers.Provider{
 			"inkjet": {Provider: b.provider, Name: "inkjet", Timeout: s.timeout, Deadline: s.deadline},
 		},

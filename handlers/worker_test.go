@@ -219,6 +219,8 @@ func TestWorker_ARevokedCallIsRecordedLate(t *testing.T) {
 	require.Equal(t, jobs.Cancelled, job.State)
 	require.Empty(t, job.Result)
 	require.EqualValues(t, len(`"late"`), job.Attempts[0].LateResult.Bytes)
+	require.Equal(t, 1, b.log.Count("late result discarded"), "it is logged (I6)")
+	require.Contains(t, b.log.String(), job.Attempts[0].LateResult.SHA256)
 }
 
 // An answer that arrives while Redis is away is kept, and reported when it is back.
