@@ -30,7 +30,7 @@ func constantsTable(m *measured, c costs) string {
 		{"f", "a sync of the append-only file", round(c.Fsync) + " µs", "500 appended kilobytes, this disk"},
 		{"s", "an idle sweep: Redis; worker", round(c.SweepRedis) + " µs; " + round(c.SweepWorker) + " µs", "2,000 sweeps; each worker makes one a second"},
 		{"p", "a look at an empty queue: Redis; worker", round(c.PollRedis) + " µs; " + round(c.PollWorker) + " µs", "workers of 1 and of 11 queues; each looks 50 times a second"},
-		{"m", "memory of a finished job, besides input and result", bytesOf(c.Bytes), "whole jobs on one Redis"},
+		{"m", "memory of a finished job, besides input and result", bytesOf(c.Bytes), costsFrom},
 		{"y", "memory of its key afterwards", bytesOf(c.Key), "`MEMORY USAGE`, and 32 B for its time to live"},
 		{"l", "append-only file, a job", bytesOf(c.Log), "whole jobs on one Redis"},
 	} {
