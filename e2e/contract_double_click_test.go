@@ -68,7 +68,7 @@ func TestContract_DoubleClick(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal([]byte(apis[0].must(http.MethodGet, "/v1/jobs", "").body), &page))
 		require.Len(t, page.Data, 1)
-		require.Equal(t, 1, len(keys(f.ctx, t, rdb, "oj:*:job:*")))
+		require.Len(t, keys(f.ctx, t, rdb, "oj:*:job:*"), 1)
 	})
 }
 
