@@ -108,7 +108,7 @@ exhaustive: needs-go needs-redis ## Compare the scripts with a model of them ove
 mutant: needs-go needs-redis ## Take one rule out and see which test notices: make mutant M=e2e/mutants/slot.patch
 	ONEJOB_REQUIRE_REDIS=1 go run ./e2e/mutants $(M)
 
-mutants: needs-go needs-redis ## Take every rule out that has a patch in e2e/mutants, one at a time (about 10 minutes)
+mutants: needs-go needs-redis ## Take every rule out that has a patch in e2e/mutants, one at a time
 	ONEJOB_REQUIRE_REDIS=1 go run ./e2e/mutants e2e/mutants/*.patch
 
 crashes: needs-go needs-redis ## Let processes die, stop and fail at every crash point CRASHES (5) times
