@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // a goal is a bound for one figure, or for its ratio to another of the same run.
 type goal struct {
 	name  string
@@ -32,7 +34,11 @@ type verdict struct {
 	Bound float64 `json:"bound"`
 	Most  bool    `json:"at_most,omitempty"`
 	Met   bool    `json:"met"`
+	// Timed is a rate or a wait: on a machine that others use it says nothing.
+	Timed bool `json:"timed,omitempty"`
 }
+
+func (g goal) timed() bool { return strings.HasSuffix(g.of, "/s") || strings.HasSuffix(g.of, " ms") }
 
 // judge tells of the goals whose figures are known.
 func judge(f figures) []verdict {
@@ -49,7 +55,7 @@ func judge(f figures) []verdict {
 		if g.most {
 			met = value <= g.bound
 		}
-		verdicts = append(verdicts, verdict{Goal: g.name, Value: value, Bound: g.bound, Most: g.most, Met: met})
+		verdicts = append(verdicts, verdict{Goal: g.name, Value: value, Bound: g.bound, Most: g.most, Met: met, Timed: g.timed()})
 	}
 	return verdicts
 }

@@ -95,3 +95,14 @@ func TestNumbers(t *testing.T) {
 		require.Equal(t, want, short(value))
 	}
 }
+
+func TestGoals_AreNotJudgedOnAMachineThatIsShared(t *testing.T) {
+	t.Parallel()
+	r := &run{Goals: judge(figures{"submit/s": {50}, "setnx/s": {100}, "one job commands": {7}})}
+	require.Contains(t, r.goalTable(), "| 0.50 | at least 0.45 | reached |")
+	require.NotContains(t, r.machineTable(), "worth nothing")
+	r.Others = 0.5
+	require.Contains(t, r.goalTable(), "| 0.50 | at least 0.45 | not judged: others had the machine |")
+	require.Contains(t, r.goalTable(), "| 7.00 | at most 6 | **missed** |", "a count is one on any machine")
+	require.Contains(t, r.machineTable(), "worth nothing")
+}

@@ -64,7 +64,11 @@ func (g *grid) row(cells ...string) {
 }
 
 func (r *run) machineTable() string {
-	return fmt.Sprintf("%s; commit %s; %s; rounds of %s each: %d; %d connections; the whole run took %s, in which others had %.0f %% of the machine.",
+	warning := ""
+	if r.Others > othersMost {
+		warning = "**Rates and waits of this run are worth nothing: others had most of what they needed. Run it again on a quiet machine.** "
+	}
+	return warning + fmt.Sprintf("%s; commit %s; %s; rounds of %s each: %d; %d connections; the whole run took %s, in which others had %.0f %% of the machine.",
 		r.Machine, r.Commit, r.At.Format("2 January 2006"), r.Duration, r.Rounds, r.Conns, r.Took, r.Others*100)
 }
 
@@ -72,7 +76,10 @@ func (r *run) goalTable() string {
 	g := newGrid("", "measured", "goal", "")
 	for _, v := range r.Goals {
 		word := "reached"
-		if !v.Met {
+		switch {
+		case v.Timed && r.Others > othersMost:
+			word = "not judged: others had the machine"
+		case !v.Met:
 			word = "**missed**"
 		}
 		g.row(v.Goal, short(v.Value), v.bound(), word)
