@@ -43,6 +43,15 @@ local LARGE = { input = true, params = true, metadata = true, webhook_url = true
   error_message = true, evidence = true, usage = true, error = true, handle = true }
 
 local function text(number) return string.format('%d', number) end
+local AT = text(now)
+
+-- digits is the number of an attempt as text: Lua would print it anew for every name.
+local printed = {}
+local function digits(n)
+  local known = printed[n] or tostring(n)
+  printed[n] = known
+  return known
+end
 
 -- given turns an empty or missing argument into nil.
 local function given(value)
@@ -51,7 +60,7 @@ local function given(value)
 end
 
 local function write(writes, field, value)
-  if type(value) == 'number' then value = text(value) end -- numbers are whole
+  if value == now then value = AT elseif type(value) == 'number' then value = text(value) end -- numbers are whole
   if renamed then field = stored(field) end
   writes[#writes + 1] = field
   writes[#writes + 1] = value
@@ -73,7 +82,7 @@ local function unset(field)
 end
 
 local function set_attempt(n, field, value)
-  local name = n .. '.' .. field
+  local name = digits(n) .. '.' .. field
   if LARGE[field] then return write(data_writes, name, value) end
   job[name] = value
   write(job_writes, name, value)
@@ -92,7 +101,7 @@ end
 
 local function load_states()
   for n = 1, job.attempts do
-    states[n], providers[n] = job[n .. '.state'], job[n .. '.provider']
+    states[n], providers[n] = job[digits(n) .. '.state'], job[digits(n) .. '.provider']
   end
 end
 
@@ -121,7 +130,8 @@ end
 -- load_attempt gives one attempt; nil when there is none with that number.
 local function load_attempt(n)
   if not states[n] then return nil end
-  local function field(name) return job[n .. '.' .. name] end
+  local prefix = digits(n) .. '.'
+  local function field(name) return job[prefix .. name] end
   local function number(name) return tonumber(field(name)) end
   return { number = n, state = states[n], provider = providers[n], fence = number('fence'), token = field('token'),
     lease = number('lease'), deadline = number('deadline'), not_before = number('not_before'), reason = field('reason'),
@@ -140,7 +150,7 @@ local function first_open(except)
   return nil
 end
 
-local function due_name(kind, n) return kind .. ':' .. job.id .. ':' .. n end
+local function due_name(kind, n) return kind .. ':' .. job.id .. ':' .. digits(n) end
 local function remind(kind, n, at) redis.call('ZADD', DUE, text(at), due_name(kind, n)) end
 local function forget(kind, n) redis.call('ZREM', DUE, due_name(kind, n)) end
 
@@ -163,7 +173,7 @@ end
 local function event(verb, n, from, to, reason)
   local k = (tonumber(job.events) or 0) + 1
   set('events', k)
-  write(data_writes, 'e' .. k, table.concat({ text(now), ACTOR, verb, n and text(n) or '', from or '', to or '',
+  write(data_writes, 'e' .. k, table.concat({ AT, ACTOR, verb, n and digits(n) or '', from or '', to or '',
     reason or '' }, '\t'))
 end
 
