@@ -119,18 +119,18 @@ func TestPowerCut_Always(t *testing.T) {
 func TestPowerCut_Everysec(t *testing.T) {
 	t.Parallel()
 	r, n := begin(t, "everysec", "any")
-	lost, lapsed := 0, 0
+	lost := 0
 	for done, i := 0, 0; done < n; i++ {
 		require.Less(t, i, 2*n, "too many cuts lose nothing to show anything")
 		bytes, v, rewound := r.cut()
-		t.Logf("cut %d: %d bytes of the file; %d acknowledged jobs lost, %d calls of attempts that were lost, %d partitions rewound; %d jobs on record, %v",
+		t.Logf("cut %d: %d bytes of the file; %d acknowledged jobs lost, %d calls of lost attempts so far, %d partitions rewound; %d jobs on record, %v",
 			i+1, bytes, len(v.Lost), len(v.Lapsed), len(rewound), v.Jobs, v.States)
 		if len(v.Lost) == 0 {
 			t.Log("nothing acknowledged was lost: not counted")
 			continue
 		}
 		done++
-		lost, lapsed = lost+len(v.Lost), lapsed+len(v.Lapsed)
+		lost += len(v.Lost)
 		r.noticed(v.Lost, rewound)
 	}
 	r.judged() // the jobs that were submitted again, too

@@ -151,7 +151,7 @@ func TestSentinel_Failovers(t *testing.T) {
 	for i := range n {
 		way := ways[i%len(ways)]
 		v, rewound := r.failover(way)
-		t.Logf("failover %d, master %s: %d acknowledged jobs lost, %d calls of attempts that were lost, %d partitions rewound; %d jobs on record, %v",
+		t.Logf("failover %d, master %s: %d acknowledged jobs lost, %d calls of lost attempts so far, %d partitions rewound; %d jobs on record, %v",
 			i+1, way.name, len(v.Lost), len(v.Lapsed), len(rewound), v.Jobs, v.States)
 		keys := r.seen.Acknowledged()
 		for _, id := range v.Lost {
