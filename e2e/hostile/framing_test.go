@@ -27,7 +27,7 @@ var framingMutations = []mutation{
 		chunk(r, func(n int) string { return fmt.Sprintf("%x", n+7) }, "")
 		misframed(r)
 	}},
-	{"two framings", func(a *author, r *request) {
+	{"two framings", func(_ *author, r *request) {
 		length := itoa(len(r.body))
 		chunk(r, func(n int) string { return fmt.Sprintf("%x", n) }, "")
 		r.length = length

@@ -47,7 +47,7 @@ func FuzzStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		wire := providers.NewWire(func() error { return nil })
 		a := readStream(&http.Response{
-			StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body)),
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(bytes.NewReader(body)),
 		}, wire)
 		if a.Err == nil && !a.Oversize {
 			mustBeOutcome(t, understand(a, true))
