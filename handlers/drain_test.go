@@ -35,8 +35,8 @@ func TestDrain_WaitsForCalls(t *testing.T) {
 	go func() { drained <- b.worker.Drain(ctx) }()
 	select {
 	case <-ctx.waits:
-	case <-drained:
-		require.FailNow(t, "the drain did not wait")
+	case err := <-drained:
+		require.FailNow(t, "the drain did not wait", "%v", err)
 	}
 	v.succeed(`"done"`)
 	select {
