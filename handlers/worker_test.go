@@ -173,7 +173,7 @@ func TestWorker_BytesBreakTheSilence(t *testing.T) {
 // A call of which the connection took no byte is not silent: it has not begun.
 func TestWorker_AnUnwrittenCallIsNotSilent(t *testing.T) {
 	t.Parallel()
-	const timeout = 50 * time.Millisecond
+	const timeout = 400 * time.Millisecond
 	b := setup(t, settings{timeout: timeout})
 	b.provider.before = func(call *providers.Call) {
 		if call.Wire.Leaving() == nil {
