@@ -90,7 +90,7 @@ func TestNames_AreThoseOfTheDescription(t *testing.T) {
 		"ProblemName": texts(client.ErrConflict, client.ErrKeyExpired, client.ErrKeyMissing, client.ErrKeyInvalid, client.ErrInvalid,
 			client.ErrTooLarge, client.ErrMediaType, client.ErrRouteUnknown, client.ErrUnauthorized, client.ErrForbidden,
 			client.ErrNotFound, client.ErrMethod, client.ErrUnresolved, client.ErrSettled, client.ErrNotUnknown, client.ErrFinal,
-			client.ErrVersion, client.ErrRateLimited, client.ErrUnavailable, client.ErrInternal),
+			client.ErrVersion, client.ErrRateLimited, client.ErrUnavailable, client.ErrRecordNewer, client.ErrInternal),
 	} {
 		var said []string
 		for _, value := range schemas[name].Value.Enum {

@@ -51,6 +51,7 @@ var exitOf = []struct {
 	{client.ErrForbidden, exitRefused},
 	{client.ErrNotFound, exitNotFound},
 	{client.ErrUnavailable, exitUnreachable},
+	{client.ErrRecordNewer, exitUnreachable}, // a newer process answers
 	{client.ErrRateLimited, exitUnreachable},
 	{client.ErrRecordNewer, exitUnreachable},
 }
