@@ -59,18 +59,23 @@ func Cluster(t testing.TB) *redis.ClusterClient {
 	return rdb
 }
 
-// startCluster starts the masters and returns their addresses.
+// startCluster starts the masters and returns their addresses. Each is given its port
+// of the bus, too: the one it would take by itself, 10,000 higher, is among those that
+// the system gives to connections.
 func startCluster(ctx context.Context) ([]string, error) {
-	addrs := make([]string, masters)
+	addrs, buses := make([]string, masters), make([]string, masters)
 	for i := range addrs {
-		addr, err := start("--cluster-enabled yes")
+		bus, err := FreePort()
 		if err != nil {
 			return nil, err
 		}
-		addrs[i] = addr
+		buses[i] = strconv.Itoa(bus)
+		if addrs[i], err = start("--cluster-enabled yes --cluster-port " + buses[i]); err != nil {
+			return nil, err
+		}
 	}
 	for i, addr := range addrs {
-		if err := join(ctx, addr, addrs[0], i*slots/masters, (i+1)*slots/masters-1); err != nil {
+		if err := join(ctx, addr, addrs[0], buses[0], i*slots/masters, (i+1)*slots/masters-1); err != nil {
 			return nil, fmt.Errorf("joining %s to the cluster: %w", addr, err)
 		}
 	}
@@ -83,7 +88,7 @@ func startCluster(ctx context.Context) ([]string, error) {
 }
 
 // join gives a node its slots, and makes it known to the first.
-func join(ctx context.Context, addr, first string, from, to int) error {
+func join(ctx context.Context, addr, first, bus string, from, to int) error {
 	node := redis.NewClient(&redis.Options{Addr: addr})
 	defer func() { _ = node.Close() }()
 	if err := node.ClusterAddSlotsRange(ctx, from, to).Err(); err != nil {
@@ -93,7 +98,7 @@ func join(ctx context.Context, addr, first string, from, to int) error {
 	if err != nil {
 		return err
 	}
-	return node.ClusterMeet(ctx, host, port).Err()
+	return node.Do(ctx, "cluster", "meet", host, port, bus).Err()
 }
 
 // joined waits until a node sees the whole cluster, half a minute at most.
