@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	defaultRequests = 20_000
+	defaultRequests = 10_000
 	defaultClients  = 16 // connections at once
 	shownFailures   = 15
 )

@@ -16,7 +16,7 @@ import (
 )
 
 // cuts is how many times the power is cut of one run; ONEJOB_CUTS says otherwise.
-const cuts = 3
+const cuts = 2
 
 // callers submit jobs all the time, and a burst of them comes right before a cut.
 const (

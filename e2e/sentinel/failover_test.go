@@ -17,7 +17,7 @@ import (
 )
 
 // failovers is how many there are; ONEJOB_FAILOVERS says otherwise.
-const failovers = 2
+const failovers = 1
 
 const callers = 6
 
