@@ -211,6 +211,10 @@ func (p *Pages) setPaused(v *visit, action string, paused bool, do func(name str
 			return nil
 		}
 		if err := do(name); err != nil {
+			// asynq calls it an error where somebody was faster just now.
+			if is, lookErr := p.cfg.Redis.Exists(ctx, pausedKey(name)).Result(); lookErr == nil && (is == 1) == paused {
+				return nil
+			}
 			return fmt.Errorf("changing the queue of provider %s: %w", name, err)
 		}
 		return nil

@@ -42,6 +42,11 @@ type Page struct {
 // says so.
 const scanMost = 1000
 
+// listBatch is how many records are read at once where the first few do not make a
+// page: with as few as a page holds, a filter that matches nothing would ask every
+// index hundreds of times for a page of one job.
+const listBatch = 100
+
 // listed is an entry of an index: a job and the time it was created.
 type listed struct {
 	at int64
@@ -90,8 +95,9 @@ func (s *Store) List(ctx context.Context, q Query) (Page, error) {
 			return Page{}, err
 		}
 	}
+	size := q.Limit + 1
 	for scanned := 0; scanned < scanMost; {
-		batch, err := s.indexed(ctx, q, position, q.Limit+1)
+		batch, err := s.indexed(ctx, q, position, size)
 		if err != nil {
 			return Page{}, err
 		}
@@ -99,11 +105,12 @@ func (s *Store) List(ctx context.Context, q Query) (Page, error) {
 		if err != nil || full {
 			return page, err
 		}
-		if len(batch) <= q.Limit {
+		if len(batch) < size {
 			return page, nil
 		}
 		scanned += len(batch)
 		position = last
+		size = max(size, listBatch)
 	}
 	page.HasMore, page.Next = true, position.cursor()
 	return page, nil
