@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"onejob/jobs"
@@ -39,8 +41,7 @@ type Options struct {
 type Sweeper struct {
 	options Options
 	left    tasks.Left
-	patient bool      // the store was away: nobody is suspected yet
-	told    time.Time // when the store was last told that we sweep
+	patient atomic.Bool // the store was away: nobody is suspected yet
 }
 
 // NewSweeper returns a Sweeper; Run runs it.
@@ -91,20 +92,44 @@ func (s *Sweeper) sweep(ctx context.Context, swept *Swept) error {
 		if err := s.patience(ctx); err != nil {
 			return err
 		}
+		defer s.vouch(ctx)()
 	}
 	for _, p := range overdue {
 		if err := s.partition(ctx, p, swept); err != nil {
 			unread = errors.Join(unread, err)
-			continue
-		}
-		// A long sweep is not a gap.
-		if unread == nil && time.Since(s.told) > s.options.Every {
-			if err := s.patience(ctx); err != nil {
-				return err
-			}
 		}
 	}
 	return unread
+}
+
+// vouch goes on telling the others that somebody sweeps, for as long as a sweep takes:
+// a long one is not a gap, or a sweeper with much to do would be patient for ever. What
+// it tells is that the store answers, every partition of it; once it does not, the gap
+// has begun. The func it returns ends it.
+func (s *Sweeper) vouch(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var vouching sync.WaitGroup
+	vouching.Go(func() {
+		ticker := time.NewTicker(s.options.Every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			if _, _, err := s.options.Store.Overdue(ctx); err != nil {
+				return
+			}
+			if err := s.patience(ctx); err != nil {
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		vouching.Wait()
+	}
 }
 
 // patience tells the others that somebody sweeps, and learns whether anybody may be
@@ -114,7 +139,7 @@ func (s *Sweeper) patience(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.patient, s.told = left > 0, time.Now()
+	s.patient.Store(left > 0)
 	return nil
 }
 
@@ -214,7 +239,7 @@ func (s *Sweeper) wake(ctx context.Context, d jobs.Due) error {
 // suspect asks for the attempt to be made unknown; the script looks whether its
 // lease or deadline has really passed.
 func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
-	if s.patient {
+	if s.patient.Load() {
 		return nil
 	}
 	job, err := s.options.Store.Get(ctx, d.JobID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
@@ -91,6 +92,29 @@ func TestSweep_IsPatientAfterAGap(t *testing.T) {
 		w.due("lease")
 		w.sweep()
 		require.Equal(t, jobs.Unknown, w.get(id).State, "never suspected")
+	})
+}
+
+// A sweep that is held up by one entry is no gap: the others are told all the while
+// that somebody sweeps, or under much work nobody would ever be suspected.
+func TestSweep_ALongOneIsNoGap(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		w.options.Every = 10 * time.Millisecond
+		told := func() string { return rdb.HGet(w.ctx, "oj:sweep", "swept").Val() }
+		vouched := false
+		w.options.Remind = func(string, string) jobs.Reminders { // while it sweeps
+			before := told()
+			vouched = assert.Eventually(t, func() bool { return told() != before }, 10*time.Second, 5*time.Millisecond)
+			return jobs.Reminders{}
+		}
+		id := w.submit("k", 0)
+		w.claim(id, -time.Minute)
+		w.due("lease")
+		w.sweep()
+		require.True(t, vouched)
+		require.Equal(t, jobs.Unknown, w.get(id).State)
 	})
 }
 
