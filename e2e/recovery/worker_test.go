@@ -40,6 +40,8 @@ func TestWorker_KilledIsNoticed(t *testing.T) {
 }
 
 // TestWorker_FrozenBetweenClaimAndSend: it wakes after its lease and does not call.
+// Where nobody else was there to suspect it, its first beat may come before that and
+// find the attempt as it was: then it calls, once, under a lease that holds.
 func TestWorker_FrozenBetweenClaimAndSend(t *testing.T) {
 	needs(t)
 	for _, point := range []string{faults.Claimed, faults.Leaving} {
@@ -56,10 +58,15 @@ func TestWorker_FrozenBetweenClaimAndSend(t *testing.T) {
 				}
 				w.pass(5 * time.Second)
 				frozen.resume()
-				failed := w.awaitState(id, jobs.Failed)
-				require.Equal(t, "not_sent", failed.Attempts[0].Reason)
-				require.Equal(t, "none", failed.Attempts[0].Effect)
+				ended := w.await(id, "job has ended", time.Minute, func(j *jobs.Job) bool { return j.State.Ended() })
 				w.settled()
+				if others == 0 && ended.State == jobs.Succeeded {
+					require.Len(t, w.creates(), 1)
+					return
+				}
+				require.Equal(t, jobs.Failed, ended.State)
+				require.Equal(t, "not_sent", ended.Attempts[0].Reason)
+				require.Equal(t, "none", ended.Attempts[0].Effect)
 				require.Empty(t, w.creates())
 			})
 		}
