@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"golang.org/x/net/netutil"
 
 	"onejob/api"
 	"onejob/api/openai"
@@ -267,7 +266,11 @@ func (a *App) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening at %s: %w", a.cfg.Server.Addr, err)
 	}
-	a.listener = netutil.LimitListener(listener, a.cfg.Server.MaxConnections)
+	tcp, ok := listener.(*net.TCPListener)
+	if !ok {
+		return errors.Join(fmt.Errorf("listening at %s gave a %T", a.cfg.Server.Addr, listener), listener.Close())
+	}
+	a.listener = boundListener(tcp, a.cfg.Server.MaxConnections)
 	return a.listenAdmin(ctx)
 }
 

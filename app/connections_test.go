@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,4 +51,25 @@ func TestMaxConnections(t *testing.T) {
 	require.NoError(t, first.Close())
 	require.NoError(t, third.SetReadDeadline(time.Now().Add(20*time.Second)))
 	answered(in)
+}
+
+// Who is still sending when he is answered reads the answer to its end: the connection
+// is closed on the server's side first, and reset only later.
+func TestMaxConnections_TheAnswerIsReadWhole(t *testing.T) {
+	t.Parallel()
+	a := New(parse(t, oneProvider), WithAPI(), WithEmbeddedRedis(), WithDevKeys())
+	require.NoError(t, a.Start(t.Context()))
+	defer func() { require.NoError(t, a.Close()) }()
+	conn, err := net.Dial("tcp", a.Addr())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+	_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n"+strings.Repeat("X-Long: value\r\n", 10_000))
+	require.NoError(t, err)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer func() { _ = response.Body.Close() }()
+	require.Equal(t, http.StatusRequestHeaderFieldsTooLarge, response.StatusCode)
+	_, err = io.ReadAll(response.Body)
+	require.NoError(t, err)
 }

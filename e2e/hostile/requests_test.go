@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) { //nolint:paralleltest // it measures the proce
 	t.Logf("after: %s", after)
 	require.Less(t, after.heap, base.heap+64<<20, "the heap has grown")
 	require.Less(t, peak, int64(768<<20), "resident memory")
-	s.works("at last")
+	s.works("in-the-end")
 	lines, n := s.log.wrong()
 	require.Zero(t, n, "lines that must not be in the log:\n%s", strings.Join(lines, "\n"))
 }
