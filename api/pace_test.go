@@ -47,8 +47,10 @@ func TestAnswerTakenSlowly(t *testing.T) {
 		_, err := io.WriteString(conn, "GET /page HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		require.NoError(t, err)
 		taken, piece := 0, make([]byte, pacePiece)
+		slowly := time.NewTicker(paceTime / 3)
+		defer slowly.Stop()
 		for {
-			time.Sleep(paceTime / 3) //nolint:forbidigo // the bubble's clock
+			<-slowly.C
 			n, err := io.ReadFull(conn, piece)
 			taken += n
 			if err != nil {
@@ -88,11 +90,13 @@ func TestHeadThatDoesNotEnd(t *testing.T) {
 				go func() {
 					defer close(dripped)
 					_, _ = io.WriteString(conn, before+"GET /healthz HTTP/1.1\r\nHost: x\r\n")
-					for { // a header every second, for ever
+					everySecond := time.NewTicker(time.Second)
+					defer everySecond.Stop()
+					for { // a header, for ever
 						if _, err := io.WriteString(conn, "X-A: b\r\n"); err != nil {
 							return
 						}
-						time.Sleep(time.Second) //nolint:forbidigo // the bubble's clock
+						<-everySecond.C
 					}
 				}()
 				_, _ = io.Copy(io.Discard, conn)
