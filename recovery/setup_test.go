@@ -141,6 +141,20 @@ func (w *watch) due(kind string) {
 	require.NotZero(w.t, moved, "nothing is due of kind %s", kind)
 }
 
+// dueAt is when the one entry of a kind is due, in ms by the store's clock.
+func (w *watch) dueAt(kind string) float64 {
+	w.t.Helper()
+	for _, key := range w.rdb.Keys(w.ctx, "oj:*due").Val() {
+		for _, entry := range w.rdb.ZRangeWithScores(w.ctx, key, 0, -1).Val() {
+			if strings.HasPrefix(entry.Member.(string), kind+":") {
+				return entry.Score
+			}
+		}
+	}
+	require.FailNow(w.t, "nothing is due", "of kind %s", kind)
+	return 0
+}
+
 // left lists what is due, now or later.
 func (w *watch) left() []string {
 	var all []string

@@ -41,7 +41,7 @@ type Options struct {
 type Sweeper struct {
 	options Options
 	left    tasks.Left
-	patient atomic.Bool // the store was away: nobody is suspected yet
+	patient atomic.Pointer[time.Time] // until then nobody is suspected: the store was away
 }
 
 // NewSweeper returns a Sweeper; Run runs it.
@@ -139,7 +139,8 @@ func (s *Sweeper) patience(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.patient.Store(left > 0)
+	until := time.Now().Add(left)
+	s.patient.Store(&until)
 	return nil
 }
 
@@ -239,8 +240,9 @@ func (s *Sweeper) wake(ctx context.Context, d jobs.Due) error {
 // suspect asks for the attempt to be made unknown; the script looks whether its
 // lease or deadline has really passed.
 func (s *Sweeper) suspect(ctx context.Context, d jobs.Due) error {
-	if s.patient.Load() {
-		return nil
+	if left := time.Until(*s.patient.Load()); left > 0 {
+		// When it is over, and no later: outages that follow each other would add up.
+		return s.options.Store.Postpone(ctx, d, left)
 	}
 	job, err := s.options.Store.Get(ctx, d.JobID)
 	if _, ok := errors.AsType[*jobs.Refusal](err); ok {

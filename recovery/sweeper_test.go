@@ -95,6 +95,23 @@ func TestSweep_IsPatientAfterAGap(t *testing.T) {
 	})
 }
 
+// What patience spares is looked at again when it ends, neither a turn before nor a
+// turn after that.
+func TestSweep_LooksAgainWhenPatienceEnds(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		w := setup(t, rdb)
+		id := w.submit("k", 0)
+		w.claim(id, -time.Minute)
+		w.swept(time.Minute)
+		w.due("lease")
+		w.sweep()
+		patient, err := rdb.HGet(w.ctx, "oj:sweep", "patient").Float64()
+		require.NoError(t, err)
+		require.InDelta(t, patient, w.dueAt("lease"), 1_000)
+	})
+}
+
 // A sweep that is held up by one entry is no gap: the others are told all the while
 // that somebody sweeps, or under much work nobody would ever be suspected.
 func TestSweep_ALongOneIsNoGap(t *testing.T) {
