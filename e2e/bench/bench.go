@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"onejob/e2e/process"
 )
 
 // bench is one run: a Redis, the binary, and what was measured.
@@ -18,7 +20,7 @@ type bench struct {
 	config    string
 	commit    string // the one that was built
 	store     *store
-	processes []*exec.Cmd
+	processes process.Group
 	figures   figures
 	curves    curves
 }
@@ -38,7 +40,7 @@ func newBench(ctx context.Context, s settings) (*bench, error) {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
 	b := &bench{
-		settings: s, dir: dir, commit: commit(), figures: figures{}, curves: curves{},
+		settings: s, dir: dir, processes: process.Group{Dir: dir}, commit: commit(), figures: figures{}, curves: curves{},
 		binary: filepath.Join(dir, "onejob"), config: filepath.Join(dir, "onejob.yaml"),
 	}
 	if err := b.prepare(ctx); err != nil {
@@ -64,11 +66,7 @@ func (b *bench) prepare(ctx context.Context) error {
 
 // close ends every process and removes the folder.
 func (b *bench) close() {
-	for _, cmd := range slices.Backward(b.processes) {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}
-	_ = os.RemoveAll(b.dir)
+	b.processes.Close()
 }
 
 // measure runs every scenario once a round, so that what the machine does

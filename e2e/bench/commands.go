@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"onejob/e2e/process"
 )
 
 // counted is how many jobs are followed, one after the other; a first one before
@@ -85,7 +87,7 @@ func (b *bench) follow(ctx context.Context, s *server, settled func(ctx context.
 
 // woken waits until so many wake-ups are on the queue.
 func (s *store) woken(ctx context.Context, count int) error {
-	return until(ctx, startTime, func(ctx context.Context) error {
+	return process.Until(ctx, startTime, func(ctx context.Context) error {
 		n, err := s.queued(ctx)
 		if err == nil && n < int64(count) {
 			err = fmt.Errorf("%d of %d wake-ups are on the queue", n, count)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"onejob/e2e/process"
 	"onejob/jobs"
 )
 
@@ -16,7 +17,7 @@ const finishTime = 3 * time.Minute
 
 // finished waits until so many jobs have succeeded.
 func (s *store) finished(ctx context.Context, count int) error {
-	return until(ctx, finishTime, func(ctx context.Context) error {
+	return process.Until(ctx, finishTime, func(ctx context.Context) error {
 		succeeded, err := s.in(ctx, jobs.Succeeded)
 		if err == nil && succeeded < int64(count) {
 			err = fmt.Errorf("%d of %d jobs have succeeded", succeeded, count)
@@ -54,7 +55,7 @@ func (s *store) queued(ctx context.Context) (int64, error) {
 
 // idle waits until nothing waits on the queue.
 func (s *store) idle(ctx context.Context) error {
-	return until(ctx, finishTime, func(ctx context.Context) error {
+	return process.Until(ctx, finishTime, func(ctx context.Context) error {
 		n, err := s.queued(ctx)
 		if err == nil && n > 0 {
 			err = fmt.Errorf("%d wake-ups are on the queue", n)

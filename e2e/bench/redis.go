@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"onejob/e2e/process"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -42,11 +44,11 @@ func (b *bench) startStore(ctx context.Context, name string, keeps []string) (*s
 		"--auto-aof-rewrite-percentage", "0", "--maxmemory-policy", "noeviction",
 	}, keeps...)
 	cmd := exec.CommandContext(ctx, "redis-server", args...)
-	if err := b.start(name, cmd); err != nil {
+	if err := b.processes.Start(name, cmd); err != nil {
 		return nil, err
 	}
 	s := &store{cmd: cmd, url: "redis://" + addr + "/0", rdb: redis.NewClient(&redis.Options{Addr: addr})}
-	return s, until(ctx, startTime, func(ctx context.Context) error { return s.rdb.Ping(ctx).Err() })
+	return s, process.Until(ctx, startTime, func(ctx context.Context) error { return s.rdb.Ping(ctx).Err() })
 }
 
 func (s *store) stop() {
@@ -57,21 +59,6 @@ func (s *store) stop() {
 
 // startTime bounds the start of a process.
 const startTime = 30 * time.Second
-
-// until asks again and again whether something is the case.
-func until(ctx context.Context, limit time.Duration, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	for {
-		err := ask(ctx)
-		if err == nil {
-			return nil
-		}
-		if pause(ctx, 10*time.Millisecond) != nil {
-			return fmt.Errorf("waiting: %w", err)
-		}
-	}
-}
 
 // pause lets time pass, if there is any to pass.
 func pause(ctx context.Context, d time.Duration) error {

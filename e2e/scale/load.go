@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"onejob/auth"
+	"onejob/e2e/process"
 	"onejob/jobs"
 )
 
@@ -92,7 +93,7 @@ func succeeded(ctx context.Context, rdb redis.UniversalClient) (int64, error) {
 
 // finished waits until so many have.
 func finished(ctx context.Context, rdb redis.UniversalClient, count int) error {
-	return until(ctx, func() error {
+	return process.Until(ctx, startTime, func(ctx context.Context) error {
 		n, err := succeeded(ctx, rdb)
 		if err == nil && n < int64(count) {
 			err = fmt.Errorf("%d of %d jobs have succeeded", n, count)

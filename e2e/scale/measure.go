@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"onejob/e2e/process"
+
 	"github.com/redis/go-redis/v9"
 )
 
@@ -164,12 +166,12 @@ func oneRound(ctx context.Context, at *stand, s settings, providers []string) (i
 	if err != nil {
 		return 0, whole{}, err
 	}
-	defer at.stop(api)
+	defer process.Stop(api)
 	worker, _, err := at.onejob(ctx, "worker", providers)
 	if err != nil {
 		return 0, whole{}, err
 	}
-	defer at.stop(worker)
+	defer process.Stop(worker)
 	m, err := startMeter(append([]int{api.Process.Pid, worker.Process.Pid}, at.pids()...)...)
 	if err != nil {
 		return 0, whole{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"onejob/batch"
+	"onejob/e2e/process"
 	"onejob/jobs"
 	"onejob/recovery"
 	"onejob/tasks"
@@ -82,7 +83,7 @@ func settle(ctx context.Context, m *meter) error {
 	if err != nil {
 		return err
 	}
-	return until(ctx, func() error {
+	return process.Until(ctx, startTime, func(ctx context.Context) error {
 		<-time.After(200 * time.Millisecond)
 		now, err := m.read()
 		if err != nil {
@@ -197,7 +198,7 @@ func measurePoll(ctx context.Context, at *stand, s settings, m *measured) error 
 		if err != nil {
 			return 0, 0, err
 		}
-		defer at.stop(cmd)
+		defer process.Stop(cmd)
 		before, err := startMeter(at.nodes[0].Process.Pid, cmd.Process.Pid)
 		if err != nil {
 			return 0, 0, err

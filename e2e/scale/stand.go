@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"onejob/e2e/process"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -23,11 +23,15 @@ type stand struct {
 	binary    string
 	addrs     []string
 	nodes     []*exec.Cmd
-	processes []*exec.Cmd
+	processes process.Group
 	rdb       redis.UniversalClient
 }
 
-const slots = 16384
+const (
+	slots = 16384
+	// startTime bounds every wait for something that starts or comes to rest.
+	startTime = 30 * time.Second
+)
 
 // newStand starts so many masters; one of them is no Cluster.
 func newStand(ctx context.Context, binary string, masters int) (*stand, error) {
@@ -35,7 +39,7 @@ func newStand(ctx context.Context, binary string, masters int) (*stand, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
-	s := &stand{dir: dir, binary: binary}
+	s := &stand{dir: dir, binary: binary, processes: process.Group{Dir: dir}}
 	for i := range masters {
 		if err := s.startNode(ctx, i, masters > 1); err != nil {
 			s.close()
@@ -72,13 +76,13 @@ func (s *stand) startNode(ctx context.Context, i int, cluster bool) error {
 		args = append(args, "--cluster-enabled", "yes")
 	}
 	cmd := exec.CommandContext(ctx, "redis-server", args...)
-	if err := s.start("redis", cmd); err != nil {
+	if err := s.processes.Start("redis", cmd); err != nil {
 		return err
 	}
 	s.nodes, s.addrs = append(s.nodes, cmd), append(s.addrs, addr)
 	node := redis.NewClient(&redis.Options{Addr: addr})
 	defer func() { _ = node.Close() }()
-	return until(ctx, func() error { return node.Ping(ctx).Err() })
+	return process.Until(ctx, startTime, func(ctx context.Context) error { return node.Ping(ctx).Err() })
 }
 
 // join shares the slots among the nodes and waits until all know it.
@@ -98,7 +102,7 @@ func (s *stand) join(ctx context.Context) error {
 	}
 	for _, addr := range s.addrs {
 		node := redis.NewClient(&redis.Options{Addr: addr})
-		err := until(ctx, func() error {
+		err := process.Until(ctx, startTime, func(ctx context.Context) error {
 			info, err := node.ClusterInfo(ctx).Result()
 			if err == nil && (!strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, fmt.Sprint("cluster_known_nodes:", len(s.addrs)))) {
 				err = errors.New("the Cluster is not up")
@@ -113,37 +117,11 @@ func (s *stand) join(ctx context.Context) error {
 	return nil
 }
 
-// start runs a process until close; what it says goes to a file.
-func (s *stand) start(name string, cmd *exec.Cmd) error {
-	out, err := os.OpenFile(filepath.Join(s.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening a log: %w", err)
-	}
-	defer func() { _ = out.Close() }()
-	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting %s: %w", name, err)
-	}
-	s.processes = append(s.processes, cmd)
-	return nil
-}
-
-// stop ends a process as an operator would.
-func (s *stand) stop(cmd *exec.Cmd) {
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	_ = cmd.Wait()
-}
-
 func (s *stand) close() {
 	if s.rdb != nil {
 		_ = s.rdb.Close()
 	}
-	for _, cmd := range s.processes {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}
-	_ = os.RemoveAll(s.dir)
+	s.processes.Close()
 }
 
 // url is the address of the store in a configuration.
@@ -181,44 +159,10 @@ func (s *stand) onejob(ctx context.Context, kind string, providers []string) (*e
 	}
 	cmd := exec.CommandContext(ctx, s.binary, kind, "--config", config, "--addr", addr)
 	cmd.Env = append(os.Environ(), "ONEJOB_DEV_KEYS=1")
-	if err := s.start(kind, cmd); err != nil {
+	if err := s.processes.Start(kind, cmd); err != nil {
 		return nil, "", err
 	}
-	return cmd, addr, until(ctx, func() error { return ready(ctx, addr) })
-}
-
-func ready(ctx context.Context, addr string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
-	if err != nil {
-		return fmt.Errorf("asking for readiness: %w", err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return fmt.Errorf("asking for readiness: %w", err)
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("not ready: %d", response.StatusCode)
-	}
-	return nil
-}
-
-// until asks again and again whether something is the case, for half a minute.
-func until(ctx context.Context, ask func() error) error {
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		err := ask()
-		if err == nil {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("waiting: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting: %w", err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return cmd, addr, process.Until(ctx, startTime, func(ctx context.Context) error { return process.Ready(ctx, addr) })
 }
 
 // freeAddr is an address of the loopback whose port is free, and the one 10,000 above,
