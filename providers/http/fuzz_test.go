@@ -1,11 +1,11 @@
 package httpprovider
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 
 	"onejob/providers"
+	"onejob/providers/providertest"
 )
 
 // FuzzAnswer: whatever a provider answers or reports is an outcome.
@@ -28,26 +28,12 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status int, location string, body []byte) {
 		a := providers.Answer{Status: status, Header: http.Header{"Location": {location}}, Body: body}
 		for _, p := range kinds {
-			mustBeOutcome(t, p.understand(a))
+			providertest.Reportable(t, p.understand(a))
 			_, _ = p.envelope(a)
 			if at, err := p.lookupAddress(providers.Ref{Handle: location, AttemptID: "job_1-a1"}); err == nil && !sameOrigin(at, p.config.LookupURL) && p.config.LookupURL != "" {
 				t.Fatalf("the handle %q leads to %q", location, at)
 			}
 		}
-		mustBeOutcome(t, Report(body))
+		providertest.Reportable(t, Report(body))
 	})
-}
-
-// mustBeOutcome fails unless o is one that can be reported.
-func mustBeOutcome(t *testing.T, o providers.Outcome) {
-	t.Helper()
-	if o.Kind == providers.Succeeded && !json.Valid(o.Result) {
-		t.Fatalf("a result that is not JSON: %q", o.Result)
-	}
-	if (o.Kind == providers.Failed || o.Kind == providers.Unknown) && o.Reason == "" {
-		t.Fatalf("an outcome without a reason: %+v", o)
-	}
-	if o.RetryAfter < 0 {
-		t.Fatalf("it asks for %s", o.RetryAfter)
-	}
 }
