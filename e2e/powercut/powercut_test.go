@@ -1,18 +1,14 @@
 package powercut_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"onejob/e2e/witness"
-	"onejob/jobs"
 )
 
 // cuts is how many times the power is cut of one run; ONEJOB_CUTS says otherwise.
@@ -24,80 +20,43 @@ const (
 	burst   = 30
 )
 
-func number(name string, otherwise uint64) uint64 {
-	n, err := strconv.ParseUint(os.Getenv(name), 10, 64)
-	if err != nil {
-		return otherwise
-	}
-	return n
-}
-
 // run is one Redis whose power is cut again and again.
 type run struct {
-	t     *testing.T
-	ctx   context.Context
-	dice  *rand.Rand
-	srv   *server
-	seen  *witness.Witness
-	load  *witness.Load
-	fleet *witness.Fleet
-	store *jobs.Store
+	*witness.Trial
+	srv *server
 }
 
 func begin(t *testing.T, fsync, durability string) (*run, int) {
 	t.Helper()
 	needStrace(t)
-	seed := number("ONEJOB_SEED", rand.Uint64N(1_000_000))
-	n := int(number("ONEJOB_CUTS", cuts))
+	seed := witness.Number("ONEJOB_SEED", rand.Uint64N(1_000_000))
+	n := int(witness.Number("ONEJOB_CUTS", cuts))
 	t.Logf("appendfsync %s, %d cuts, seed %d; again: make powercut CUTS=%d SEED=%d", fsync, n, seed, n, seed)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(n)*time.Minute)
-	r := &run{t: t, ctx: ctx, dice: rand.New(rand.NewPCG(seed, 0))}
-	press := witness.NewPress(t)
-	r.srv = newServer(t, fsync)
-	r.seen = witness.New(press)
-	r.fleet = witness.Start(t, fmt.Sprintf(`{url: "redis://%s/0", durability: %s}`, r.srv.addr(), durability), press, 1, 2)
-	r.store = jobs.NewStore(r.srv.rdb, jobs.Options{})
-	r.load = &witness.Load{Witness: r.seen, APIs: r.fleet.APIs, Seed: seed, Pause: 20 * time.Millisecond}
-	t.Cleanup(func() {
-		cancel()
-		r.load.Close()
-		_ = r.store.Close()
-	})
-	return r, n
+	srv := newServer(t, fsync)
+	return &run{srv: srv, Trial: witness.Begin(t, witness.Setting{
+		Seed: seed, Limit: time.Minute + time.Duration(n)*time.Minute, Client: srv.rdb,
+		Redis: fmt.Sprintf(`{url: "redis://%s/0", durability: %s}`, srv.addr(), durability),
+		APIs:  1, Workers: 2, Pause: 20 * time.Millisecond,
+	})}, n
 }
 
 // cut has jobs submitted, cuts the power in the middle of it, and waits until
 // everything has come to rest.
 func (r *run) cut() (bytes int64, v witness.Verdict, rewound map[int]bool) {
-	r.t.Helper()
-	stop := r.load.Start(r.ctx, callers)
+	r.T.Helper()
+	stop := r.Load.Start(r.Ctx, callers)
 	defer stop()
-	r.wait(300*time.Millisecond + time.Duration(r.dice.Int64N(int64(1200*time.Millisecond))))
-	r.load.Burst(r.ctx, burst)
-	r.seen.Turn()
+	r.Wait(300 * time.Millisecond)
+	r.WaitAbout(1200 * time.Millisecond)
+	r.Load.Burst(r.Ctx, burst)
+	r.Seen.Turn()
 	bytes = r.srv.cutPower()
 	r.srv.start()
-	r.seen.Turn()
-	r.fleet.Ready(r.ctx)
-	r.wait(500 * time.Millisecond)
+	r.Seen.Turn()
+	r.Fleet.Ready(r.Ctx)
+	r.Wait(500 * time.Millisecond)
 	stop()
-	return bytes, r.judged(), r.fleet.Rewound(r.ctx)
-}
-
-func (r *run) judged() witness.Verdict {
-	r.t.Helper()
-	witness.Settled(r.ctx, r.t, r.store)
-	v, err := r.seen.Judge(r.ctx, r.store)
-	require.NoError(r.t, err)
-	require.NoError(r.t, v.Err())
-	return v
-}
-
-func (r *run) wait(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-r.ctx.Done():
-	}
+	return bytes, r.Judged(), r.Fleet.Rewound(r.Ctx)
 }
 
 // With appendfsync always nothing that was acknowledged is lost, and nobody thinks so.
@@ -111,7 +70,7 @@ func TestPowerCut_Always(t *testing.T) {
 		require.Empty(t, v.Lapsed, "sent, and on no record")
 		require.Empty(t, rewound, "store_rewound was raised for nothing")
 	}
-	r.fleet.Fsck(r.ctx)
+	r.Fleet.Fsck(r.Ctx)
 }
 
 // With everysec acknowledged jobs are lost, and nothing else is: every cut is noticed
@@ -133,19 +92,19 @@ func TestPowerCut_Everysec(t *testing.T) {
 		lost += len(v.Lost)
 		r.noticed(v.Lost, rewound)
 	}
-	r.judged() // the jobs that were submitted again, too
-	r.fleet.Fsck(r.ctx)
+	r.Judged() // the jobs that were submitted again, too
+	r.Fleet.Fsck(r.Ctx)
 	t.Logf("%d acknowledged jobs lost in %d cuts", lost, n)
 }
 
 // noticed: for every lost job store_rewound was raised in its partition. Its caller
 // submits it again, and it is another job.
 func (r *run) noticed(lost []string, rewound map[int]bool) {
-	r.t.Helper()
-	keys := r.seen.Acknowledged()
+	r.T.Helper()
+	keys := r.Seen.Acknowledged()
 	for _, id := range lost {
-		require.True(r.t, rewound[witness.PartitionOf(id)], "%s was lost and nobody noticed", id)
-		r.seen.Forget(id)
-		require.NotContains(r.t, []string{"", id}, r.load.Again(r.ctx, keys[id]))
+		require.True(r.T, rewound[witness.PartitionOf(id)], "%s was lost and nobody noticed", id)
+		r.Seen.Forget(id)
+		require.NotContains(r.T, []string{"", id}, r.Load.Again(r.Ctx, keys[id]))
 	}
 }

@@ -83,7 +83,7 @@ func settle(ctx context.Context, m *meter) error {
 	if err != nil {
 		return err
 	}
-	return process.Until(ctx, startTime, func(ctx context.Context) error {
+	return process.Until(ctx, startTime, func(context.Context) error {
 		<-time.After(200 * time.Millisecond)
 		now, err := m.read()
 		if err != nil {

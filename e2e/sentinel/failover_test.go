@@ -1,11 +1,8 @@
 package sentinel_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -13,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/e2e/witness"
-	"onejob/jobs"
 )
 
 // failovers is how many there are; ONEJOB_FAILOVERS says otherwise.
@@ -21,24 +17,10 @@ const failovers = 1
 
 const callers = 6
 
-func number(name string, otherwise uint64) uint64 {
-	n, err := strconv.ParseUint(os.Getenv(name), 10, 64)
-	if err != nil {
-		return otherwise
-	}
-	return n
-}
-
 // run is one set of servers that fails over again and again.
 type run struct {
-	t     *testing.T
-	ctx   context.Context
-	dice  *rand.Rand
+	*witness.Trial
 	redis *servers
-	seen  *witness.Witness
-	load  *witness.Load
-	fleet *witness.Fleet
-	store *jobs.Store
 }
 
 func begin(t *testing.T) (*run, int) {
@@ -46,23 +28,16 @@ func begin(t *testing.T) (*run, int) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
-	seed := number("ONEJOB_SEED", rand.Uint64N(1_000_000))
-	n := int(number("ONEJOB_FAILOVERS", failovers))
+	seed := witness.Number("ONEJOB_SEED", rand.Uint64N(1_000_000))
+	n := int(witness.Number("ONEJOB_FAILOVERS", failovers))
 	t.Logf("%d failovers, seed %d; again: make failovers FAILOVERS=%d SEED=%d", n, seed, n, seed)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute+time.Duration(n)*time.Minute)
-	r := &run{t: t, ctx: ctx, dice: rand.New(rand.NewPCG(seed, 0)), redis: startServers(t)}
-	r.redis.awaitWhole(ctx)
-	press := witness.NewPress(t)
-	r.seen = witness.New(press)
-	r.fleet = witness.Start(t, fmt.Sprintf("{url: %q, wait_replicas: 1}", r.redis.url()), press, 2, 2)
-	r.store = jobs.NewStore(r.redis.rdb, jobs.Options{})
-	r.load = &witness.Load{Witness: r.seen, APIs: r.fleet.APIs, Seed: seed, Pause: 60 * time.Millisecond}
-	t.Cleanup(func() {
-		cancel()
-		r.load.Close()
-		_ = r.store.Close()
-	})
-	return r, n
+	servers := startServers(t)
+	servers.awaitWhole(t.Context())
+	return &run{redis: servers, Trial: witness.Begin(t, witness.Setting{
+		Seed: seed, Limit: 2*time.Minute + time.Duration(n)*time.Minute, Client: servers.rdb,
+		Redis: fmt.Sprintf("{url: %q, wait_replicas: 1}", servers.url()),
+		APIs:  2, Workers: 2, Pause: 60 * time.Millisecond,
+	})}, n
 }
 
 // way is how a master goes away and comes back.
@@ -88,8 +63,8 @@ const burst = 20
 // cutOff has the master go on for a moment without its replicas, against the setting
 // that keeps it from that, and then kills it.
 func (r *run) cutOff(old *server) {
-	r.t.Helper()
-	require.NoError(r.t, old.rdb.ConfigSet(r.ctx, "min-replicas-to-write", "0").Err())
+	r.T.Helper()
+	require.NoError(r.T, old.rdb.ConfigSet(r.Ctx, "min-replicas-to-write", "0").Err())
 	replicas := func(sig syscall.Signal) {
 		for _, other := range r.redis.data {
 			if other != old {
@@ -99,47 +74,32 @@ func (r *run) cutOff(old *server) {
 	}
 	replicas(syscall.SIGSTOP)
 	defer replicas(syscall.SIGCONT)
-	require.NoError(r.t, old.rdb.ClientKillByFilter(r.ctx, "TYPE", "replica").Err())
-	r.load.Burst(r.ctx, burst)
+	require.NoError(r.T, old.rdb.ClientKillByFilter(r.Ctx, "TYPE", "replica").Err())
+	r.Load.Burst(r.Ctx, burst)
 	old.process.Kill()
 }
 
 // failover loses the master in the middle of load, has it come back after another has
 // taken its place, and waits until everything has come to rest.
 func (r *run) failover(way way) (v witness.Verdict, rewound map[int]bool) {
-	r.t.Helper()
-	old := r.redis.leader(r.ctx)
-	require.NotNil(r.t, old)
-	stop := r.load.Start(r.ctx, callers)
+	r.T.Helper()
+	old := r.redis.leader(r.Ctx)
+	require.NotNil(r.T, old)
+	stop := r.Load.Start(r.Ctx, callers)
 	defer stop()
-	r.wait(300*time.Millisecond + time.Duration(r.dice.Int64N(int64(1200*time.Millisecond))))
-	r.seen.Turn()
+	r.Wait(300 * time.Millisecond)
+	r.WaitAbout(1200 * time.Millisecond)
+	r.Seen.Turn()
 	way.leave(r, old)
-	r.redis.awaitFailover(r.ctx, old)
-	r.wait(time.Duration(r.dice.Int64N(int64(time.Second))))
+	r.redis.awaitFailover(r.Ctx, old)
+	r.WaitAbout(time.Second)
 	way.back(old)
-	r.redis.awaitWhole(r.ctx)
-	r.seen.Turn()
-	r.fleet.Ready(r.ctx)
-	r.wait(300 * time.Millisecond)
+	r.redis.awaitWhole(r.Ctx)
+	r.Seen.Turn()
+	r.Fleet.Ready(r.Ctx)
+	r.Wait(300 * time.Millisecond)
 	stop()
-	return r.judged(), r.fleet.Rewound(r.ctx)
-}
-
-func (r *run) judged() witness.Verdict {
-	r.t.Helper()
-	witness.Settled(r.ctx, r.t, r.store)
-	v, err := r.seen.Judge(r.ctx, r.store)
-	require.NoError(r.t, err)
-	require.NoError(r.t, v.Err())
-	return v
-}
-
-func (r *run) wait(d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-r.ctx.Done():
-	}
+	return r.Judged(), r.Fleet.Rewound(r.Ctx)
 }
 
 // No failover has a job sent twice, and what one lost is noticed: store_rewound is
@@ -153,16 +113,16 @@ func TestSentinel_Failovers(t *testing.T) {
 		v, rewound := r.failover(way)
 		t.Logf("failover %d, master %s: %d acknowledged jobs lost, %d calls of lost attempts so far, %d partitions rewound; %d jobs on record, %v",
 			i+1, way.name, len(v.Lost), len(v.Lapsed), len(rewound), v.Jobs, v.States)
-		keys := r.seen.Acknowledged()
+		keys := r.Seen.Acknowledged()
 		for _, id := range v.Lost {
 			require.True(t, rewound[witness.PartitionOf(id)], "%s was lost and nobody noticed", id)
-			r.seen.Forget(id)
-			require.NotContains(t, []string{"", id}, r.load.Again(r.ctx, keys[id]))
+			r.Seen.Forget(id)
+			require.NotContains(t, []string{"", id}, r.Load.Again(r.Ctx, keys[id]))
 		}
 		require.True(t, !way.loses || len(v.Lost) > 0, "nothing was lost: it shows nothing")
 		lost += len(v.Lost)
 	}
-	r.judged() // the jobs that were submitted again, too
-	r.fleet.Fsck(r.ctx)
+	r.Judged() // the jobs that were submitted again, too
+	r.Fleet.Fsck(r.Ctx)
 	t.Logf("%d acknowledged jobs lost in %d failovers, all of them noticed", lost, n)
 }
