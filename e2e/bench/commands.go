@@ -28,10 +28,7 @@ func countCommands(ctx context.Context, b *bench, _ string) error {
 	for _, trips := range alone {
 		b.figures.add("one submission commands", float64(len(trips)))
 	}
-	if err := b.store.empty(ctx); err != nil {
-		return err
-	}
-	both, err := b.onejob(ctx, "serve")
+	both, err := b.afresh(ctx, "serve")
 	if err != nil {
 		return err
 	}

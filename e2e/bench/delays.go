@@ -90,10 +90,7 @@ func (b *bench) openSubmissions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.store.empty(ctx); err != nil {
-		return err
-	}
-	api, err := b.onejob(ctx, "api")
+	api, err := b.afresh(ctx, "api")
 	if err != nil {
 		return err
 	}
@@ -121,10 +118,7 @@ type submission struct {
 // openJobs submits jobs to a process that executes them, and reads from their trails
 // when they were claimed and had succeeded.
 func (b *bench) openJobs(ctx context.Context, share, rate float64) error {
-	if err := b.store.empty(ctx); err != nil {
-		return err
-	}
-	both, err := b.onejob(ctx, "serve")
+	both, err := b.afresh(ctx, "serve")
 	if err != nil {
 		return err
 	}

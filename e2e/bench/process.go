@@ -52,6 +52,14 @@ func (b *bench) onejob(ctx context.Context, command string) (*server, error) {
 	return b.onejobOn(ctx, b.store, command)
 }
 
+// afresh is onejob on an empty store.
+func (b *bench) afresh(ctx context.Context, command string) (*server, error) {
+	if err := b.store.empty(ctx); err != nil {
+		return nil, err
+	}
+	return b.onejob(ctx, command)
+}
+
 func (b *bench) onejobOn(ctx context.Context, on *store, command string) (*server, error) {
 	return b.serve(ctx, on, command, b.binary, func(addr string) []string {
 		return []string{command, "--config", b.config, "--redis", on.url, "--addr", addr}

@@ -255,9 +255,7 @@ var forgedTrails = []forgery{
 		s.Trail[0].At, s.Trail[1].At = s.Trail[0].At-twoMinutes, s.Trail[1].At-twoMinutes
 	}},
 	{"I10", "the job has not ended", func() *story {
-		t := begun()
-		t.line(2, ownerDev, "submit", 1, "", "starting", "")
-		t.submit(0, 5, 202)
+		t := submitted()
 		t.claim(10, 1)
 		return t.over(1000)
 	}, func(*story) {}},

@@ -97,12 +97,18 @@ func (t tale) over(at int) *story {
 
 var reasons = map[jobs.AttemptState]string{jobs.AttemptFailed: "busy", jobs.AttemptCancelled: "job_cancelled"}
 
-// printed is a job that two impatient clicks made, that failed once for sure, whose
-// second call got lost, and whose result a look-up found.
-func printed() *story {
+// submitted begins a tale with a job that was made and acknowledged.
+func submitted() tale {
 	t := begun()
 	t.line(2, ownerDev, "submit", 1, "", "starting", "")
 	t.submit(0, 5, 202)
+	return t
+}
+
+// printed is a job that two impatient clicks made, that failed once for sure, whose
+// second call got lost, and whose result a look-up found.
+func printed() *story {
+	t := submitted()
 	t.submit(1, 8, 202).Replayed = true
 	t.claim(10, 1)
 	t.create(12, 1, "busy", "")
@@ -123,9 +129,7 @@ func printed() *story {
 
 // cancelled is a job whose call was under way when its caller changed his mind.
 func cancelled() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.claim(10, 1)
 	t.create(12, 1, "ok", "sheet-1")
 	t.line(20, ownerDev, "cancel", 0, "running", "cancelled", "chaos")
@@ -139,9 +143,7 @@ func cancelled() *story {
 
 // resolved is a job that an operator settled twice: nothing had been printed, then it had.
 func resolved() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.claim(10, 1)
 	t.line(3000, "sweeper", "suspect", 1, "running", "unknown", "worker_lost")
 	t.get(3010, 3020)
@@ -165,9 +167,7 @@ func resolved() *story {
 
 // reopened is a job that failed and was opened again, by a call that nobody answered.
 func reopened() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.claim(10, 1)
 	t.create(12, 1, "reject", "")
 	t.line(15, worker, "fail", 1, "running", "failed", "busy")
@@ -185,9 +185,7 @@ func reopened() *story {
 // raced is what a route that does not race must never do: two attempts at once, and
 // both win.
 func raced() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.claim(10, 1)
 	t.create(12, 1, "lost", "sheet-1")
 	t.line(100, worker, "suspect", 1, "running", "unknown", "connection_lost")
@@ -202,9 +200,7 @@ func raced() *story {
 
 // unclaimed is a job that was cancelled before anybody could claim it, and was printed.
 func unclaimed() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.line(20, ownerDev, "cancel", 0, "queued", "cancelled", "chaos")
 	t.line(20, ownerDev, "close", 1, "starting", "cancelled", "job_cancelled")
 	t.create(30, 1, "ok", "sheet-1")
@@ -213,9 +209,7 @@ func unclaimed() *story {
 
 // givenUp is a job whose one attempt was cancelled, which did not go on.
 func givenUp() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.line(20, ownerDev, "resolve", 1, "starting", "cancelled", "chaos")
 	t.call("cancel-attempt", "/v1/jobs/"+taleJob+"/attempts/1/cancel", `{}`, 15, 25, 200)
 	return t.over(1000)
@@ -223,9 +217,7 @@ func givenUp() *story {
 
 // rejected is a job that failed for good.
 func rejected() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.claim(10, 1)
 	t.create(12, 1, "reject", "")
 	t.line(15, worker, "fail", 1, "running", "failed", "rejected")
@@ -234,9 +226,7 @@ func rejected() *story {
 
 // shutOut is a job whose first attempt came back to a version that had moved on.
 func shutOut() *story {
-	t := begun()
-	t.line(2, ownerDev, "submit", 1, "", "starting", "")
-	t.submit(0, 5, 202)
+	t := submitted()
 	t.claim(10, 1)
 	t.create(12, 1, "busy", "")
 	sha := digest("busy")
