@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -386,5 +387,38 @@ func TestTheFrontLeadsToThePages(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, w.Code)
 		require.Equal(t, "/dashboard", w.Header().Get("Location"))
+	}
+}
+
+// Of two people who pause a provider, or resume it, at once, both are told that it is
+// so: what asynq calls an error is that the other was faster.
+func TestProviders_SomebodyWasFaster(t *testing.T) {
+	t.Parallel()
+	const key = "asynq:{inkjet}:paused"
+	for path, faster := range map[string]struct {
+		command string // what it begins with: SET with NX, or SETNX
+		first   func(*site)
+		other   func(*site)
+	}{
+		pause: {"SET", func(*site) {}, func(s *site) { require.NoError(s.t, s.redis.Set(key, "1")) }},
+		"/dashboard/providers/inkjet/resume": {
+			"DEL", func(s *site) { require.NoError(s.t, s.redis.Set(key, "1")) }, func(s *site) { s.redis.Del(key) },
+		},
+	} {
+		s := open(t)
+		faster.first(s)
+		b := s.signedIn(s.operator)
+		form := url.Values{"csrf": {b.csrf()}, "reason": {"paper"}}
+		raced := false
+		s.redis.Server().SetPreHook(func(_ *server.Peer, command string, args ...string) bool {
+			if strings.HasPrefix(strings.ToUpper(command), faster.command) && len(args) > 0 && args[0] == key && !raced {
+				raced = true
+				faster.other(s)
+			}
+			return false
+		})
+		answer := b.post(path, form)
+		require.True(t, raced, path)
+		require.Equal(t, http.StatusSeeOther, answer.status, path)
 	}
 }
