@@ -42,6 +42,7 @@ type App struct {
 	server     *embedded
 	redis      connection
 	rdb        redis.UniversalClient
+	carrier    redis.UniversalClient // of scripts
 	scripts    *batch.Client
 	store      *jobs.Store
 	keys       *auth.Keys
@@ -153,18 +154,13 @@ func (a *App) Start(ctx context.Context) error {
 	}
 	timeouts := a.cfg.Providers
 	drain := a.cfg.Drain
-	scripts, err := batch.New(a.rdb)
-	if err != nil {
-		return err
-	}
-	a.scripts = scripts
 	a.store = jobs.NewStore(a.rdb, jobs.Options{
-		Scripts: scripts,
+		Scripts: a.scripts,
 		KeepJob: a.cfg.Retention.Job, KeepKey: a.cfg.Retention.Key, Lease: a.cfg.Lease,
 		WaitReplicas: a.cfg.Redis.WaitReplicas, Clockwork: a.clockwork,
 	})
 	// Longer than any call: asynq giving a call up would not end it.
-	a.queue = tasks.NewQueue(scripts, func(provider string) time.Duration {
+	a.queue = tasks.NewQueue(a.scripts, func(provider string) time.Duration {
 		return timeouts[provider].Deadline + drain + time.Minute
 	}, tasks.WithTracer(a.tracer), a.fairly())
 	a.waker = tasks.NewWaker(a.queue, a.log)
@@ -231,6 +227,9 @@ func (a *App) connect(ctx context.Context) error {
 	}
 	a.rdb = rdb
 	rdb.AddHook(a.metrics.trips)
+	if err := a.gather(onConnect); err != nil {
+		return err
+	}
 	if a.embedded {
 		a.durability = Memory
 		return nil
@@ -243,6 +242,17 @@ func (a *App) connect(ctx context.Context) error {
 			"durability", a.durability)
 	}
 	return nil
+}
+
+// gather makes the client of scripts, which has a connection of its own.
+func (a *App) gather(onConnect func(context.Context, *redis.Conn) error) error {
+	carrier, err := a.redis.watched(onConnect)
+	if err != nil {
+		return err
+	}
+	a.carrier = carrier
+	a.scripts, err = batch.New(a.rdb, batch.Options{Scripts: carrier, Observe: a.metrics.trips.script})
+	return err
 }
 
 // listen opens the port: of the API, or of a worker's probes.
@@ -374,6 +384,9 @@ func (a *App) Close() error {
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
+	}
+	if a.carrier != nil {
+		errs = append(errs, a.carrier.Close())
 	}
 	if a.rdb != nil {
 		errs = append(errs, a.rdb.Close())

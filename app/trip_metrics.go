@@ -15,7 +15,8 @@ import (
 )
 
 // tripMetrics are about the round trips of this process to Redis. As a hook of the
-// client it sees all of them: ours, asynq's and the operators' pages'.
+// client it sees all of them but scripts, which it is told of: ours, asynq's and the
+// operators' pages'.
 type tripMetrics struct {
 	commands *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -69,6 +70,11 @@ func (m *tripMetrics) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		m.observe(m.command(cmd), began, err)
 		return err
 	}
+}
+
+// script counts one that went out with others (package batch).
+func (m *tripMetrics) script(cmd redis.Cmder, began time.Time, err error) {
+	m.observe(m.command(cmd), began, err)
 }
 
 // ProcessPipelineHook is redis.Hook.

@@ -1,47 +1,79 @@
-// Package batch sends scripts that run at the same moment to Redis together: one
-// write and one read for all of them instead of one each. It is go-redis's automatic
-// pipelining, which go-redis calls experimental: its version is pinned, and what we
-// need of it is tested here. A batch that broke off is sent again as a whole; every
-// script knows its own operation again.
+// Package batch sends scripts to Redis as they come, over one connection, without
+// waiting for the answers of those before: many that run at the same moment go out in
+// few writes and come back in few reads, and none of them waits for the last of a
+// batch. It is go-redis's automatic pipelining in full duplex, which go-redis calls
+// experimental: its version is pinned, and what we need of it is tested here. What was
+// not answered when a connection broke is sent again; every script knows its own
+// operation again.
 package batch
 
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// Client is a Redis client whose scripts go out in batches. All else is the
-// client's own. It is safe for concurrent use.
+// Client is a Redis client whose scripts share a connection. All else is the client's
+// own. It is safe for concurrent use.
 type Client struct {
 	redis.UniversalClient
-	pipe *redis.AutoPipeliner
+	pipe    *redis.AutoPipeliner
+	observe func(cmd redis.Cmder, began time.Time, err error)
+}
+
+// Options are a Client's.
+type Options struct {
+	// Scripts has the connection that scripts go out on (in a Cluster one to each
+	// master). Defaults to the client itself. A hook costs every script a goroutine,
+	// and so should not be there.
+	Scripts redis.UniversalClient
+	// Observe is told of every script when it was answered, or nobody waits for it any
+	// more. It must not keep cmd. Defaults to nobody.
+	Observe func(cmd redis.Cmder, began time.Time, err error)
 }
 
 // pipeliner are the clients that can gather commands.
 type pipeliner interface {
-	AsyncAutoPipeline() (*redis.AutoPipeliner, error)
+	AsyncAutoPipelineWithOptions(options *redis.AutoPipelineOptions) (*redis.AutoPipeliner, error)
 }
 
-// New returns a Client over rdb, which it does not close; closing rdb ends it.
-func New(rdb redis.UniversalClient) (*Client, error) {
-	able, ok := rdb.(pipeliner)
-	if !ok {
-		return nil, fmt.Errorf("a %T cannot gather commands", rdb)
+// New returns a Client over rdb, which it does not close; closing the client of the
+// scripts ends it.
+func New(rdb redis.UniversalClient, options Options) (*Client, error) {
+	if options.Scripts == nil {
+		options.Scripts = rdb
 	}
-	pipe, err := able.AsyncAutoPipeline()
+	if options.Observe == nil {
+		options.Observe = func(redis.Cmder, time.Time, error) {}
+	}
+	able, ok := options.Scripts.(pipeliner)
+	if !ok {
+		return nil, fmt.Errorf("a %T cannot gather commands", options.Scripts)
+	}
+	duplex := redis.DefaultAutoPipelineOptions()
+	duplex.FullDuplex = true
+	pipe, err := able.AsyncAutoPipelineWithOptions(duplex)
 	if err != nil {
 		return nil, fmt.Errorf("gathering commands: %w", err)
 	}
-	return &Client{UniversalClient: rdb, pipe: pipe}, nil
+	return &Client{UniversalClient: rdb, pipe: pipe, observe: options.Observe}, nil
 }
 
 // EvalSha runs a script by its digest, together with others. It returns when ctx
 // ends, though the script may run all the same: as with a reply that was lost, the
 // caller does not know.
 func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	command := []any{"evalsha", sha, len(keys)}
+	began := time.Now()
+	cmd := c.evalSha(ctx, sha, keys, args)
+	c.observe(cmd, began, cmd.Err())
+	return cmd
+}
+
+func (c *Client) evalSha(ctx context.Context, sha string, keys []string, args []any) *redis.Cmd {
+	command := make([]any, 0, 3+len(keys)+len(args))
+	command = append(command, "evalsha", sha, len(keys))
 	for _, key := range keys {
 		command = append(command, key)
 	}
@@ -49,8 +81,8 @@ func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ..
 	if len(keys) > 0 {
 		cmd.SetFirstKeyPos(3) // which tells a Cluster where to send it
 	}
-	// The command belongs to its batch until that is over: who does not wait for it
-	// must not look at it.
+	// The command belongs to the connection until it is answered: who does not wait for
+	// it must not look at it.
 	if err := c.pipe.Submit(ctx, cmd).WaitContext(ctx); err != nil && ctx.Err() != nil {
 		given := redis.NewCmd(ctx, "evalsha", sha)
 		given.SetErr(err)

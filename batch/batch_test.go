@@ -1,6 +1,7 @@
 package batch_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -21,17 +23,41 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var echo = redis.NewScript(`return { ARGV[1], redis.call('INCR', KEYS[1]) }`)
 
-// counting counts what goes out together.
-type counting struct{ batches, scripts atomic.Int64 }
+// wire is a connection that tells what is written to it, and holds back what comes
+// while it is held.
+type wire struct {
+	net.Conn
+	writes *atomic.Int64
+	wrote  func([]byte)
+	hold   *sync.RWMutex // locked: held
+}
 
-func (c *counting) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (c *counting) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (c *counting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, commands []redis.Cmder) error {
-		c.batches.Add(1)
-		c.scripts.Add(int64(len(commands)))
-		return next(ctx, commands)
+func (w wire) Write(b []byte) (int, error) {
+	w.writes.Add(1)
+	w.wrote(b)
+	return w.Conn.Write(b)
+}
+
+func (w wire) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	w.hold.RLock()
+	defer w.hold.RUnlock()
+	return n, err
+}
+
+// wired is a client like rdb over such connections.
+func wired(t *testing.T, rdb *redis.Client, w wire) *redis.Client {
+	t.Helper()
+	options, dialer := redis.Options{Addr: rdb.Options().Addr, DB: rdb.Options().DB}, net.Dialer{}
+	options.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, addr)
+		own := w
+		own.Conn = conn
+		return own, err
 	}
+	client := redis.NewClient(&options)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	return client
 }
 
 // TestScriptsGoTogether: of many at once each gets its own answer and runs once, and
@@ -40,9 +66,14 @@ func (c *counting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 func TestScriptsGoTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		var count counting
-		rdb.AddHook(&count)
-		scripts, err := batch.New(rdb)
+		var writes atomic.Int64
+		carrier := wired(t, rdb, wire{writes: &writes, wrote: func([]byte) {}, hold: new(sync.RWMutex)})
+		var seen atomic.Int64
+		scripts, err := batch.New(rdb, batch.Options{Scripts: carrier, Observe: func(cmd redis.Cmder, began time.Time, _ error) {
+			assert.Equal(t, "evalsha", cmd.Name())
+			assert.LessOrEqual(t, time.Since(began), time.Minute)
+			seen.Add(1)
+		}})
 		require.NoError(t, err)
 		require.NoError(t, rdb.ScriptFlush(t.Context()).Err())
 		const many = 500
@@ -55,18 +86,19 @@ func TestScriptsGoTogether(t *testing.T) {
 			})
 		}
 		all.Wait()
-		seen := map[int64]bool{}
+		ran := map[int64]bool{}
 		for i := range many {
 			require.NoError(t, errs[i])
 			require.Equal(t, fmt.Sprint(i), answers[i][0])
-			require.False(t, seen[answers[i][1].(int64)], "each runs once")
-			seen[answers[i][1].(int64)] = true
+			require.False(t, ran[answers[i][1].(int64)], "each runs once")
+			ran[answers[i][1].(int64)] = true
 		}
-		require.Len(t, seen, many)
-		ran, err := rdb.Get(t.Context(), "count").Int()
+		require.Len(t, ran, many)
+		count, err := rdb.Get(t.Context(), "count").Int()
 		require.NoError(t, err)
-		require.Equal(t, many, ran, "each runs once, also where the answer is its own")
-		require.Less(t, count.batches.Load(), int64(many/2))
+		require.Equal(t, many, count, "each runs once, also where the answer is its own")
+		require.Less(t, writes.Load(), int64(many/2))
+		require.GreaterOrEqual(t, seen.Load(), int64(many), "not all were told of")
 	})
 }
 
@@ -74,7 +106,7 @@ func TestScriptsGoTogether(t *testing.T) {
 // which keeps verbs from a store that went back in time (design §3).
 func TestConnectionsAreShownFirst(t *testing.T) {
 	t.Parallel()
-	options := *redistest.Mini(t).Options()
+	options := redis.Options{Addr: redistest.Mini(t).Options().Addr}
 	refused := fmt.Errorf("not to be used")
 	var refuse atomic.Bool
 	refuse.Store(true)
@@ -86,13 +118,16 @@ func TestConnectionsAreShownFirst(t *testing.T) {
 	}
 	rdb := redis.NewClient(&options)
 	defer func() { require.NoError(t, rdb.Close()) }()
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, batch.Options{})
 	require.NoError(t, err)
 	require.ErrorIs(t, echo.Run(t.Context(), scripts, []string{"count"}, "a").Err(), refused)
 	refuse.Store(false)
-	answer, err := echo.Run(t.Context(), scripts, []string{"count"}, "b").Slice()
-	require.NoError(t, err)
-	require.Equal(t, int64(1), answer[1], "the refused one has not run")
+	// Others that came while no connection was to be had are refused with it.
+	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		answer, err := echo.Run(context.Background(), scripts, []string{"count"}, "b").Slice()
+		require.NoError(t, err)
+		require.Equal(t, int64(1), answer[1], "the refused ones have not run")
+	}, 10*time.Second, time.Millisecond)
 }
 
 // TestNobodyWaitsLongerThanHeWants: a Redis that takes commands and says nothing
@@ -117,7 +152,7 @@ func TestNobodyWaitsLongerThanHeWants(t *testing.T) {
 		open.Wait()
 		require.NoError(t, rdb.Close())
 	}()
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, batch.Options{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -131,6 +166,42 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{}})
 	defer func() { require.NoError(t, ring.Close()) }()
-	_, err := batch.New(ring)
+	_, err := batch.New(ring, batch.Options{})
 	require.ErrorContains(t, err, "gathering commands")
+}
+
+// TestNobodyWaitsForThoseBefore: a script goes out while the answer to another is not
+// there yet.
+func TestNobodyWaitsForThoseBefore(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		var hold sync.RWMutex
+		sent := make(chan string, 2)
+		carrier := wired(t, rdb, wire{writes: new(atomic.Int64), hold: &hold, wrote: func(b []byte) {
+			for _, word := range []string{"one of them", "the other"} {
+				if bytes.Contains(b, []byte(word)) {
+					sent <- word
+				}
+			}
+		}})
+		scripts, err := batch.New(rdb, batch.Options{Scripts: carrier})
+		require.NoError(t, err)
+		require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "known").Err())
+
+		hold.Lock()
+		answers := make(chan error, 2)
+		for _, word := range []string{"one of them", "the other"} {
+			go func() { answers <- echo.Run(t.Context(), scripts, []string{"count"}, word).Err() }()
+			select {
+			case came := <-sent:
+				require.Equal(t, word, came)
+			case <-time.After(10 * time.Second):
+				hold.Unlock()
+				t.Fatalf("%q waits for an answer to others", word)
+			}
+		}
+		hold.Unlock()
+		require.NoError(t, <-answers)
+		require.NoError(t, <-answers)
+	})
 }
