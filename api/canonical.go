@@ -21,6 +21,14 @@ const maxDepth = 100
 // names, bad UTF-8, lone surrogates, a byte-order mark, trailing data, numbers
 // out of range; and nesting deeper than maxDepth.
 func canonical(body []byte) ([]byte, *jsonError) {
+	if form, ok := canonicalPlain(body); ok {
+		return form, nil
+	}
+	return canonicalAny(body)
+}
+
+// canonicalAny is canonical for any body at all.
+func canonicalAny(body []byte) ([]byte, *jsonError) {
 	normal, err := normalizeNumbers(body)
 	if err != nil {
 		return nil, err

@@ -97,3 +97,36 @@ func TestJSONErrorShowsTheLine(t *testing.T) {
 	_, marshal := json.Marshal(p)
 	require.NoError(t, marshal)
 }
+
+// TestCanonicalPlain does as much as the long way, and leaves to it what it cannot.
+func TestCanonicalPlain(t *testing.T) {
+	t.Parallel()
+	for body, plain := range map[string]bool{
+		`{"b":[1,-2,0,123456789012345],"a":"1.5e3 \\\" [{"}`: true,
+		`true`:                true,
+		`-0`:                  false,
+		`[1.0]`:               false,
+		`[1e5]`:               false,
+		`{"a":2E1}`:           false,
+		`1234567890123456`:    false,
+		`[-1234567890123456]`: false,
+		`01`:                  false,
+		`-`:                   false,
+		`{"a":1,"a":1}`:       false,
+		`{} {}`:               false,
+		`["\ud800"]`:          false,
+		"[\"\xff\"]":          false,
+		`"\`:                  false,
+		``:                    false,
+		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth):     true,
+		strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1): false,
+	} {
+		got, ok := canonicalPlain([]byte(body))
+		require.Equal(t, plain, ok, body)
+		if ok {
+			want, bad := canonicalAny([]byte(body))
+			require.Nil(t, bad, body)
+			require.Equal(t, string(want), string(got), body)
+		}
+	}
+}

@@ -24,6 +24,11 @@ func FuzzFingerprint(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		form, bad := canonical(body)
+		if plain, ok := canonicalPlain(body); ok {
+			if long, refused := canonicalAny(body); refused != nil || !bytes.Equal(plain, long) {
+				t.Fatalf("%q is %q plainly, and otherwise %q (%v)", body, plain, long, refused)
+			}
+		}
 		if bad != nil {
 			_, _ = json.Marshal(bad.problem(body))
 			return
