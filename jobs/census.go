@@ -129,11 +129,12 @@ func (s *Store) readUnknown(ctx context.Context, c *Census, ids []string) error 
 		return fmt.Errorf("reading unknown attempts: %w", err)
 	}
 	for _, r := range records {
-		fields := fieldMap(r.command.Val().([]any)[0])
-		if newerSchema(r.id, fields["v"]) != nil {
+		var f recordFields
+		f.add(r.command.Val().([]any)[0])
+		if newerSchema(r.id, f.own["v"]) != nil {
 			continue
 		}
-		if u := longestUnknown(r.id, decodeAttempts(r.id, fields)); u != nil {
+		if u := longestUnknown(r.id, decodeAttempts(r.id, &f)); u != nil {
 			c.Unknown = append(c.Unknown, *u)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // State is the state of a job (design §2). Only the Lua scripts set it.
@@ -116,10 +118,20 @@ func (t Time) Go() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 // MarshalJSON writes RFC 3339 with milliseconds, or null when not set.
 func (t Time) MarshalJSON() ([]byte, error) {
+	return t.appendJSON(nil), nil
+}
+
+// MarshalJSONTo is MarshalJSON for github.com/go-json-experiment/json, which takes it
+// as it is.
+func (t Time) MarshalJSONTo(enc *jsontext.Encoder) error {
+	return enc.WriteValue(t.appendJSON(enc.AvailableBuffer())) //nolint:wrapcheck // the encoder's own
+}
+
+func (t Time) appendJSON(b []byte) []byte {
 	if t == 0 {
-		return []byte("null"), nil
+		return append(b, "null"...)
 	}
-	return t.Go().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`), nil
+	return t.Go().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and any other RFC 3339 time.

@@ -41,7 +41,15 @@ func lengthPrefixed(parts ...string) []byte {
 func crc16(b []byte) uint16 {
 	var crc uint16
 	for _, c := range b {
-		crc ^= uint16(c) << 8
+		crc = crc<<8 ^ crcOfByte[byte(crc>>8)^c]
+	}
+	return crc
+}
+
+// crcOfByte is the checksum of every byte.
+var crcOfByte = func() (table [256]uint16) {
+	for i := range table {
+		crc := uint16(i) << 8
 		for range 8 {
 			if crc&0x8000 != 0 {
 				crc = crc<<1 ^ 0x1021
@@ -49,9 +57,10 @@ func crc16(b []byte) uint16 {
 				crc <<= 1
 			}
 		}
+		table[i] = crc
 	}
-	return crc
-}
+	return table
+}()
 
 // NewID makes the id of a new job for owner and key. It carries the partition,
 // so that any process finds the job from its id alone.

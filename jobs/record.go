@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sort"
-	"strconv"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -104,70 +101,45 @@ func readRecord(id string, record []any) (*Job, error) {
 	if len(record) != 2 {
 		return nil, fmt.Errorf("a record has %d parts, want 2", len(record))
 	}
-	fields := fieldMap(record[0])
-	if newer := newerSchema(id, fields["v"]); newer != nil {
+	var f recordFields
+	f.add(record[0])
+	if newer := newerSchema(id, f.own["v"]); newer != nil {
 		return nil, newer
 	}
-	if fields["state"] == "" {
+	if f.own["state"] == "" {
 		return nil, nil
 	}
-	addFields(fields, record[1])
-	return decodeJob(id, fields)
+	f.add(record[1])
+	return decodeJob(id, &f), nil
 }
 
-func fieldMap(v any) map[string]string {
-	flat, _ := v.([]any)
-	fields := make(map[string]string, len(flat))
-	addFields(fields, v)
-	return fields
-}
-
-func addFields(fields map[string]string, v any) {
-	flat, _ := v.([]any)
-	for i := 0; i+1 < len(flat); i += 2 {
-		fields[str(flat[i])] = str(flat[i+1])
-	}
-}
-
-func decodeJob(id string, fields map[string]string) (*Job, error) {
+func decodeJob(id string, f *recordFields) *Job {
+	own := f.own
 	job := &Job{
-		ID: id, Owner: fields["owner"], Route: fields["route"], Provider: fields["provider"],
-		IdempotencyKey: fields["key"], State: State(fields["state"]), Version: num(fields["version"]),
-		Input: raw(fields["input"]), Params: raw(fields["params"]), Metadata: raw(fields["metadata"]),
-		WebhookURL: fields["webhook_url"], Result: raw(fields["result"]),
-		CompletedBy: int(num(fields["completed_by"])), Hold: fields["hold"],
-		CreatedAt: moment(fields["created"]), UpdatedAt: moment(fields["updated"]),
-		StartBy: moment(fields["start_by"]), EndedAt: moment(fields["ended"]), ExpiresAt: moment(fields["expires"]),
-		Revision: num(fields["revision"]), Fingerprint: fields["fingerprint"], Trace: fields["trace"],
+		ID: id, Owner: own["owner"], Route: own["route"], Provider: own["provider"],
+		IdempotencyKey: own["key"], State: State(own["state"]), Version: num(own["version"]),
+		Input: raw(own["input"]), Params: raw(own["params"]), Metadata: raw(own["metadata"]),
+		WebhookURL: own["webhook_url"], Result: raw(own["result"]),
+		CompletedBy: int(num(own["completed_by"])), Hold: own["hold"],
+		CreatedAt: moment(own["created"]), UpdatedAt: moment(own["updated"]),
+		StartBy: moment(own["start_by"]), EndedAt: moment(own["ended"]), ExpiresAt: moment(own["expires"]),
+		Revision: num(own["revision"]), Fingerprint: own["fingerprint"], Trace: own["trace"],
 	}
-	if code := fields["error_code"]; code != "" && job.State == Failed {
-		job.Error = explain(job, code, fields)
+	if code := own["error_code"]; code != "" && job.State == Failed {
+		job.Error = explain(job, code, own)
 	}
-	job.Attempts = decodeAttempts(job.ID, fields)
-	job.Webhooks = decodeWebhooks(job.ID, fields)
+	job.Attempts = decodeAttempts(job.ID, f)
+	job.Webhooks = decodeWebhooks(job.ID, f)
 	job.BlockedBy = blockOf(job)
 	job.Next = nextOf(job)
-	return job, nil
+	return job
 }
 
-func decodeAttempts(jobID string, fields map[string]string) []Attempt {
-	byNumber := map[int]map[string]string{}
-	for name, value := range fields {
-		number, field, ok := strings.Cut(name, ".")
-		n, err := strconv.Atoi(number)
-		if !ok || err != nil {
-			continue
-		}
-		if byNumber[n] == nil {
-			byNumber[n] = map[string]string{}
-		}
-		byNumber[n][field] = value
+func decodeAttempts(jobID string, f *recordFields) []Attempt {
+	attempts := make([]Attempt, 0, len(f.attempts))
+	for _, a := range f.attempts {
+		attempts = append(attempts, decodeAttempt(jobID, a.number, a.fields))
 	}
-	attempts := make([]Attempt, 0, len(byNumber))
-	for n, f := range byNumber {
-		attempts = append(attempts, decodeAttempt(jobID, n, f))
-	}
-	sort.Slice(attempts, func(i, j int) bool { return attempts[i].Number < attempts[j].Number })
 	return attempts
 }
 

@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"fmt"
-	"sort"
 	"strconv"
-	"strings"
 )
 
 // WebhookState is the state of a delivery. Only the Lua scripts set it.
@@ -43,25 +41,12 @@ func (j *Job) Webhook(n int) *Webhook {
 	return nil
 }
 
-// decodeWebhooks reads the deliveries, fields h<n>.<name> beside the attempts.
-func decodeWebhooks(jobID string, fields map[string]string) []Webhook {
-	byNumber := map[int]map[string]string{}
-	for name, value := range fields {
-		number, field, _ := strings.Cut(strings.TrimPrefix(name, "h"), ".")
-		n, err := strconv.Atoi(number)
-		if err != nil || name[0] != 'h' {
-			continue
-		}
-		if byNumber[n] == nil {
-			byNumber[n] = map[string]string{}
-		}
-		byNumber[n][field] = value
-	}
+// decodeWebhooks reads the deliveries; nil when there are none.
+func decodeWebhooks(jobID string, f *recordFields) []Webhook {
 	var deliveries []Webhook
-	for n, f := range byNumber {
-		deliveries = append(deliveries, decodeWebhook(jobID, n, f))
+	for _, d := range f.deliveries {
+		deliveries = append(deliveries, decodeWebhook(jobID, d.number, d.fields))
 	}
-	sort.Slice(deliveries, func(i, k int) bool { return deliveries[i].Number < deliveries[k].Number })
 	return deliveries
 }
 

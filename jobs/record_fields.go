@@ -1,0 +1,92 @@
+package jobs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// recordFields are the fields of a record, by whose they are: the job's own, and those
+// of its attempts (`<n>.<name>`) and deliveries (`h<n>.<name>`), each in the order of
+// the numbers. The trail (`e<k>`) is left out: see Events.
+type recordFields struct {
+	own        map[string]string
+	attempts   []numberedFields
+	deliveries []numberedFields
+}
+
+// numberedFields are those of one attempt or delivery.
+type numberedFields struct {
+	number int
+	fields map[string]string
+}
+
+// Most records have that many fields or fewer.
+const (
+	usualOwn      = 32
+	usualNumbered = 16
+)
+
+// add takes in what HGETALL answered for one hash of a record.
+func (f *recordFields) add(hash any) {
+	if f.own == nil {
+		f.own = make(map[string]string, usualOwn)
+	}
+	flat, _ := hash.([]any)
+	for i := 0; i+1 < len(flat); i += 2 {
+		f.set(str(flat[i]), str(flat[i+1]))
+	}
+}
+
+func (f *recordFields) set(name, value string) {
+	if n, field, ok := numbered(name); ok {
+		of(&f.attempts, n)[field] = value
+		return
+	}
+	if rest, ok := strings.CutPrefix(name, "h"); ok {
+		if n, field, ok := numbered(rest); ok {
+			of(&f.deliveries, n)[field] = value
+			return
+		}
+	}
+	if !isTrail(name) {
+		f.own[name] = value
+	}
+}
+
+// of finds or makes the fields with a number.
+func of(list *[]numberedFields, number int) map[string]string {
+	i, found := slices.BinarySearchFunc(*list, number, func(have numberedFields, n int) int { return cmp.Compare(have.number, n) })
+	if !found {
+		*list = slices.Insert(*list, i, numberedFields{number, make(map[string]string, usualNumbered)})
+	}
+	return (*list)[i].fields
+}
+
+// numbered splits `<n>.<name>`. It is strconv.Atoi without the error it makes for
+// every name that is none, which is most of them.
+func numbered(name string) (n int, field string, ok bool) {
+	digits := digitsOf(name)
+	if digits == 0 || digits > 9 || digits == len(name) || name[digits] != '.' {
+		return 0, "", false
+	}
+	for _, digit := range []byte(name[:digits]) {
+		n = n*10 + int(digit-'0')
+	}
+	return n, name[digits+1:], true
+}
+
+// digitsOf is how many digits name begins with.
+func digitsOf(name string) int {
+	for i := range len(name) {
+		if name[i] < '0' || name[i] > '9' {
+			return i
+		}
+	}
+	return len(name)
+}
+
+// isTrail tells whether name is that of a line of the trail, `e<k>`.
+func isTrail(name string) bool {
+	return len(name) > 1 && name[0] == 'e' && digitsOf(name[1:]) == len(name)-1
+}
