@@ -46,27 +46,31 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if err := next(c); err != nil {
 			c.Error(err) // now, so that the status below is what the client saw
 		}
-		took := time.Since(began)
-		s.metrics.answered(c, took)
-		s.logAnswer(c, known, took)
+		ended := time.Now()
+		s.metrics.answered(c, ended.Sub(began))
+		s.logAnswer(c, known, ended, ended.Sub(began))
 		return nil
 	}
 }
 
-func (s *Server) logAnswer(c echo.Context, known *call, took time.Duration) {
-	status := c.Response().Status
-	attrs := []slog.Attr{
-		slog.String("method", c.Request().Method),
-		slog.String("route", c.Path()), // never the path itself: it may hold anything
-		slog.Int("status", status),
-		slog.Duration("took", took),
-	}
-	attrs = append(attrs, known.attrs(c)...)
+func (s *Server) logAnswer(c echo.Context, known *call, at time.Time, took time.Duration) {
 	level := slog.LevelInfo
 	if !strings.HasPrefix(c.Path(), "/v1/") && c.Request().Method == http.MethodGet {
 		level = slog.LevelDebug // probes and pages come all the time
 	}
-	s.config.Log.LogAttrs(c.Request().Context(), level, "request answered", attrs...)
+	ctx, handler := c.Request().Context(), s.config.Log.Handler()
+	if !handler.Enabled(ctx, level) {
+		return
+	}
+	line := slog.NewRecord(at, level, "request answered", 0) // which line of code logs it is no news
+	line.AddAttrs(
+		slog.String("method", c.Request().Method),
+		slog.String("route", c.Path()), // never the path itself: it may hold anything
+		slog.Int("status", c.Response().Status),
+		slog.Duration("took", took),
+	)
+	line.AddAttrs(known.attrs(c)...)
+	_ = handler.Handle(ctx, line) // as slog.Logger has it
 }
 
 // requestID passes on the caller's id if it is fit for a log, else makes one.
@@ -106,16 +110,25 @@ func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// Values of headers that every answer has. Whoever sets another puts it in the place of
+// these; they are never appended to: their capacity is their length.
+var (
+	noSniff    = []string{"nosniff"}
+	noContent  = []string{"default-src 'none'; frame-ancestors 'none'"}
+	noReferrer = []string{"no-referrer"}
+	noStore    = []string{"no-store"}
+)
+
 // secure sets the headers that keep a browser from making more of an answer than
 // it is. A mounted handler may set its own.
 func secure(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer")
+		h["X-Content-Type-Options"] = noSniff
+		h["Content-Security-Policy"] = noContent
+		h["Referrer-Policy"] = noReferrer
 		if strings.HasPrefix(c.Path(), "/v1/") {
-			h.Set("Cache-Control", "no-store") // jobs are their owner's
+			h["Cache-Control"] = noStore // jobs are their owner's
 		}
 		return next(c)
 	}

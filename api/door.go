@@ -45,6 +45,8 @@ func (s *Server) intend(ctx context.Context, i Intent, request *submitRequest) (
 	if p := s.checkWebhook(ctx, i.Who.Owner, request); p != nil {
 		return s.knownOr(ctx, i, request, p)
 	}
+	ctx, cancel := decided(ctx)
+	defer cancel()
 	made, err := s.limitJobs(ctx, i)
 	if err != nil {
 		return jobs.Submitted{}, err

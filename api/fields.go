@@ -2,6 +2,8 @@ package api
 
 import (
 	"bytes"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,15 +42,28 @@ func members(body []byte) (f fields, names []string, canonicalBody []byte, p *Pr
 		return nil, nil, nil, newProblem(&problemRequestInvalid, "The body must be a JSON object, not %s.", kindOf(normal))
 	}
 	f = fields{}
-	dec := jsontext.NewDecoder(bytes.NewReader(body))
-	_, _ = dec.ReadToken() // the brace; canonical has read it all without error
-	for dec.PeekKind() == '"' {
-		name, _ := dec.ReadToken()
-		key := name.String()
-		value, _ := dec.ReadValue()
-		f[key], names = value.Clone(), append(names, key)
+	for key, value := range eachMember(body) { // canonical has read it all without error
+		f[key], names = value, append(names, key)
 	}
 	return f, names, normal, nil
+}
+
+// eachMember gives the members of a JSON object that was found to be good: bytes of
+// the object's own.
+func eachMember(object []byte) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		dec := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true)) // there are none
+		_, _ = dec.ReadToken()                                                                  // the brace
+		for dec.PeekKind() == '"' {
+			token, _ := dec.ReadToken()
+			name := token.String()
+			value, _ := dec.ReadValue() // the decoder's own, until it reads on
+			end := dec.InputOffset()
+			if !yield(name, jsontext.Value(object[end-int64(len(value)):end])) {
+				return
+			}
+		}
+	}
 }
 
 // clip keeps what a caller sent from filling an answer.
@@ -108,16 +123,7 @@ func (f fields) object(name string) (fields, *Problem) {
 	if value.Kind() != '{' {
 		return nil, wrongType(name, "an object", value)
 	}
-	members := fields{}
-	dec := jsontext.NewDecoder(bytes.NewReader(value))
-	_, _ = dec.ReadToken()
-	for dec.PeekKind() == '"' {
-		key, _ := dec.ReadToken()
-		member := key.String()
-		v, _ := dec.ReadValue()
-		members[member] = v.Clone()
-	}
-	return members, nil
+	return maps.Collect(eachMember(value)), nil
 }
 
 // duration returns a field that must be a Go duration of at least a millisecond

@@ -58,8 +58,6 @@ func (s *Server) limitJobs(ctx context.Context, i Intent) (made func(jobs.Submit
 	if i.Who.MayOperate() {
 		return func(jobs.Submitted, error) {}, nil
 	}
-	ctx, cancel := decided(ctx)
-	defer cancel()
 	open, most, ok := s.config.Limits.Job(ctx, i.Who.Owner)
 	if !ok {
 		held, err := s.store.KeyHeld(ctx, i.Who.Owner, i.Key)

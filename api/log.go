@@ -23,8 +23,10 @@ func (known *call) attrs(c echo.Context) []slog.Attr {
 	if known.jobID != "" {
 		attrs = append(attrs, slog.String("job", known.jobID))
 	}
-	if n, err := strconv.Atoi(c.Param("n")); err == nil && strings.Contains(c.Path(), "/attempts/:n") {
-		attrs = append(attrs, slog.Int("attempt", n))
+	if strings.Contains(c.Path(), "/attempts/:n") {
+		if n, err := strconv.Atoi(c.Param("n")); err == nil {
+			attrs = append(attrs, slog.Int("attempt", n))
+		}
 	}
 	if id := tracing.ID(c.Request().Context()); id != "" {
 		attrs = append(attrs, slog.String("trace_id", id))

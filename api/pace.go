@@ -11,6 +11,8 @@ const (
 	// paceTime is longer than net/http, before it sends an answer, may wait for what
 	// is left of the request's body.
 	paceTime = headerTimeout + bodyTimeout + 5*time.Second
+	// paceSlack is how much longer it may take.
+	paceSlack = time.Second
 )
 
 // pacedWriter keeps a client that takes its answer too slowly, or not at all, from
@@ -22,6 +24,7 @@ type pacedWriter struct {
 	http.ResponseWriter
 	controller *http.ResponseController
 	own        bool
+	extended   time.Time
 }
 
 func paced(w http.ResponseWriter) *pacedWriter {
@@ -44,12 +47,16 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// extend moves the deadline on. Not every writer has one; the server's connections do,
-// and net/http lifts it after the answer.
+// extend moves the deadline on, once in a second at most: an answer has its head and
+// its body written at the same moment. Not every writer has one; the server's
+// connections do, and net/http lifts it after the answer.
 func (p *pacedWriter) extend() {
-	if !p.own {
-		_ = p.controller.SetWriteDeadline(time.Now().Add(paceTime))
+	now := time.Now()
+	if p.own || now.Sub(p.extended) < paceSlack {
+		return
 	}
+	p.extended = now
+	_ = p.controller.SetWriteDeadline(now.Add(paceTime + paceSlack))
 }
 
 // SetWriteDeadline is http.ResponseController's.

@@ -27,11 +27,9 @@ func (s *Server) submit(c echo.Context, who auth.Identity) error {
 	return s.accepted(c, submitted)
 }
 
-// record writes the intent down, whether or not the caller still waits.
+// record writes the intent down; ctx is a decided one.
 func (s *Server) record(ctx context.Context, i Intent, r *submitRequest) (jobs.Submitted, error) {
 	known := callIn(ctx)
-	ctx, cancel := decided(ctx)
-	defer cancel()
 	submitted, err := s.store.Submit(ctx, jobs.Submission{
 		Owner: i.Who.Owner, Actor: actor(i.Who), Key: i.Key, Fingerprint: r.Fingerprint,
 		Route: r.Route, Provider: r.Provider, Input: r.Input, Params: r.Params, Metadata: r.Metadata,
@@ -59,9 +57,9 @@ func (s *Server) accepted(c echo.Context, submitted jobs.Submitted) error {
 // else with the refusal. The store compares the fingerprints, as always: a key
 // that is held makes no new job, and it is held for longer than its record.
 func (s *Server) knownOr(ctx context.Context, i Intent, r *submitRequest, refusal *Problem) (jobs.Submitted, error) {
-	look, cancel := reading(ctx)
+	ctx, cancel := decided(ctx)
 	defer cancel()
-	page, err := s.store.List(look, jobs.Query{Owner: i.Who.Owner, Key: i.Key, Limit: 1})
+	page, err := s.store.List(ctx, jobs.Query{Owner: i.Who.Owner, Key: i.Key, Limit: 1})
 	if err != nil {
 		return jobs.Submitted{}, err
 	}

@@ -22,7 +22,9 @@ func (s *Server) trace(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		ctx := tracing.FromCarrier(r.Context(), propagation.HeaderCarrier(r.Header))
 		if !s.config.Tracer.On() || !isTraced(c.Path()) {
-			c.SetRequest(r.WithContext(ctx))
+			if trace.SpanContextFromContext(ctx).IsValid() {
+				c.SetRequest(r.WithContext(ctx))
+			}
 			return next(c)
 		}
 		ctx, span := s.config.Tracer.Start(ctx, r.Method+" "+c.Path(), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
