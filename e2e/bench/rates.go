@@ -41,7 +41,6 @@ func (b *bench) costs(ctx context.Context, name string, s *server, before usage,
 	}
 	each := func(total float64) float64 { return total / float64(count) }
 	b.figures.add(name+" scripts", each(float64(after.scripts-before.scripts)))
-	b.figures.add(name+" round trips", each(after.trips-before.trips))
 	b.figures.add(name+" cpu of Redis µs", each(float64((after.redis-before.redis).Nanoseconds())/1000))
 	b.figures.add(name+" cpu of server µs", each(float64((after.server-before.server).Nanoseconds())/1000))
 	b.figures.add(name+" cpu µs", each(float64((after.redis-before.redis+after.server-before.server).Nanoseconds())/1000))

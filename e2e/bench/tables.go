@@ -88,7 +88,7 @@ func (r *run) goalTable() string {
 }
 
 func (r *run) rateTable() string {
-	g := newGrid("", "a second", "to SET NX", "to enqueue", "p50 ms", "p99 ms", "server µs", "Redis µs", "scripts", "round trips")
+	g := newGrid("", "a second", "to SET NX", "to enqueue", "p50 ms", "p99 ms", "server µs", "Redis µs", "scripts")
 	for _, row := range callRows {
 		of := func(what string) string { return r.told(row.scenario + what) }
 		ratio := func(to string) string {
@@ -98,13 +98,9 @@ func (r *run) rateTable() string {
 			}
 			return strconv.FormatFloat(v, 'f', 2, 64)
 		}
-		trips := of(" round trips")
-		if row.floor {
-			trips = ""
-		}
 		g.row(row.label, whole1000(r.Medians[row.scenario+"/s"]), ratio("setnx"), ratio("enqueue"),
 			r.toldIn(row.scenario+" p50 µs", 1000), r.toldIn(row.scenario+" p99 µs", 1000),
-			of(" cpu of server µs"), of(" cpu of Redis µs"), of(" scripts"), trips)
+			of(" cpu of server µs"), of(" cpu of Redis µs"), of(" scripts"))
 	}
 	return g.String()
 }

@@ -12,16 +12,12 @@ import (
 
 // usage is what a server and its store have used up to a moment.
 type usage struct {
-	scripts       int64   // that clients had run
-	trips         float64 // round trips to Redis, as the server counts them; a floor does not
+	scripts       int64 // that clients had run
 	redis, server time.Duration
 }
 
 func (b *bench) used(ctx context.Context, s *server) (u usage, err error) {
 	if u.scripts, err = s.store.scripts(ctx); err != nil {
-		return u, err
-	}
-	if u.trips, err = s.trips(ctx); err != nil {
 		return u, err
 	}
 	if u.redis, err = cpuTime(s.store.cmd.Process.Pid); err != nil {
