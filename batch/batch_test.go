@@ -28,14 +28,15 @@ var echo = redis.NewScript(`return { ARGV[1], redis.call('INCR', KEYS[1]) }`)
 type wire struct {
 	net.Conn
 	writes *atomic.Int64
-	wrote  func([]byte)
+	wrote  func(net.Conn, []byte)
 	hold   *sync.RWMutex // locked: held
 }
 
 func (w wire) Write(b []byte) (int, error) {
 	w.writes.Add(1)
-	w.wrote(b)
-	return w.Conn.Write(b)
+	n, err := w.Conn.Write(b)
+	w.wrote(w.Conn, b)
+	return n, err
 }
 
 func (w wire) Read(b []byte) (int, error) {
@@ -67,7 +68,7 @@ func TestScriptsGoTogether(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		var writes atomic.Int64
-		carrier := wired(t, rdb, wire{writes: &writes, wrote: func([]byte) {}, hold: new(sync.RWMutex)})
+		carrier := wired(t, rdb, wire{writes: &writes, wrote: func(net.Conn, []byte) {}, hold: new(sync.RWMutex)})
 		var seen atomic.Int64
 		scripts, err := batch.New(rdb, batch.Options{Scripts: carrier, Observe: func(cmd redis.Cmder, began time.Time, _ error) {
 			assert.Equal(t, "evalsha", cmd.Name())
@@ -177,7 +178,7 @@ func TestNobodyWaitsForThoseBefore(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		var hold sync.RWMutex
 		sent := make(chan string, 2)
-		carrier := wired(t, rdb, wire{writes: new(atomic.Int64), hold: &hold, wrote: func(b []byte) {
+		carrier := wired(t, rdb, wire{writes: new(atomic.Int64), hold: &hold, wrote: func(_ net.Conn, b []byte) {
 			for _, word := range []string{"one of them", "the other"} {
 				if bytes.Contains(b, []byte(word)) {
 					sent <- word
@@ -203,5 +204,55 @@ func TestNobodyWaitsForThoseBefore(t *testing.T) {
 		hold.Unlock()
 		require.NoError(t, <-answers)
 		require.NoError(t, <-answers)
+	})
+}
+
+// TestCluster: there is a connection to each master, and every script finds the one
+// that has its key.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Cluster(t)
+	scripts, err := batch.New(rdb, batch.Options{})
+	require.NoError(t, err)
+	const slots, each = 64, 8
+	answers := make([][]any, slots*each)
+	errs := make([]error, slots*each)
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() {
+			answers[i], errs[i] = echo.Run(t.Context(), scripts, []string{fmt.Sprintf("{%d}:count", i%slots)}, fmt.Sprint(i)).Slice()
+		})
+	}
+	all.Wait()
+	for i := range answers {
+		require.NoError(t, errs[i])
+		require.Equal(t, fmt.Sprint(i), answers[i][0])
+	}
+	for slot := range slots {
+		ran, err := rdb.Get(t.Context(), fmt.Sprintf("{%d}:count", slot)).Int()
+		require.NoError(t, err)
+		require.Equal(t, each, ran, "each runs once")
+	}
+}
+
+// TestSentAgain: what was not answered when the connection broke is sent again over
+// another, so it may have run before. Our scripts know their operations again.
+func TestSentAgain(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		var broke atomic.Bool
+		carrier := wired(t, rdb, wire{writes: new(atomic.Int64), hold: new(sync.RWMutex), wrote: func(conn net.Conn, b []byte) {
+			if bytes.Contains(b, []byte("break here")) && broke.CompareAndSwap(false, true) {
+				assert.NoError(t, conn.Close())
+			}
+		}})
+		scripts, err := batch.New(rdb, batch.Options{Scripts: carrier})
+		require.NoError(t, err)
+		require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "known").Err())
+		answer, err := echo.Run(t.Context(), scripts, []string{"count"}, "break here").Slice()
+		require.NoError(t, err)
+		require.Equal(t, "break here", answer[0])
+		require.True(t, broke.Load())
+		require.GreaterOrEqual(t, answer[1], int64(2))
 	})
 }
