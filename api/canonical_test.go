@@ -98,6 +98,20 @@ func TestJSONErrorShowsTheLine(t *testing.T) {
 	require.NoError(t, marshal)
 }
 
+// TestEachMember: members are the object's own bytes and no more than that, so that
+// whoever adds to one does not write into the next.
+func TestEachMember(t *testing.T) {
+	t.Parallel()
+	object := `{"a" : [1, 2] ,"\u0062":"x" , "c":{"d":null}}`
+	body, got := []byte(object), map[string]string{}
+	for name, value := range eachMember(body) {
+		got[name] = string(value)
+		_ = append(value, '!')
+	}
+	require.Equal(t, map[string]string{"a": "[1, 2]", "b": `"x"`, "c": `{"d":null}`}, got)
+	require.Equal(t, object, string(body))
+}
+
 // TestCanonicalPlain does as much as the long way, and leaves to it what it cannot.
 func TestCanonicalPlain(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func eachMember(object []byte) iter.Seq2[string, jsontext.Value] {
 			name := token.String()
 			value, _ := dec.ReadValue() // the decoder's own, until it reads on
 			end := dec.InputOffset()
-			if !yield(name, jsontext.Value(object[end-int64(len(value)):end])) {
+			if !yield(name, jsontext.Value(object[end-int64(len(value)):end:end])) {
 				return
 			}
 		}

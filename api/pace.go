@@ -11,8 +11,6 @@ const (
 	// paceTime is longer than net/http, before it sends an answer, may wait for what
 	// is left of the request's body.
 	paceTime = headerTimeout + bodyTimeout + 5*time.Second
-	// paceSlack is how much longer it may take.
-	paceSlack = time.Second
 )
 
 // pacedWriter keeps a client that takes its answer too slowly, or not at all, from
@@ -47,16 +45,16 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// extend moves the deadline on, once in a second at most: an answer has its head and
-// its body written at the same moment. Not every writer has one; the server's
+// extend moves the deadline on, once in a second at most, so that a piece may have a
+// second less: an answer has its head and its body written at the same moment. Not every writer has one; the server's
 // connections do, and net/http lifts it after the answer.
 func (p *pacedWriter) extend() {
 	now := time.Now()
-	if p.own || now.Sub(p.extended) < paceSlack {
+	if p.own || now.Sub(p.extended) < time.Second {
 		return
 	}
 	p.extended = now
-	_ = p.controller.SetWriteDeadline(now.Add(paceTime + paceSlack))
+	_ = p.controller.SetWriteDeadline(now.Add(paceTime))
 }
 
 // SetWriteDeadline is http.ResponseController's.

@@ -246,7 +246,7 @@ func (a *App) connect(ctx context.Context) error {
 
 // gather makes the client of scripts, which has a connection of its own.
 func (a *App) gather(onConnect func(context.Context, *redis.Conn) error) error {
-	carrier, err := a.redis.watched(onConnect)
+	carrier, err := a.redis.carrier(onConnect)
 	if err != nil {
 		return err
 	}

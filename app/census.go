@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/redis/go-redis/v9"
 
 	"onejob/jobs"
 	"onejob/roster"
@@ -23,7 +22,7 @@ type census struct {
 	processes func(context.Context) ([]roster.Process, error)
 	// settles is a provider's settles_after; 0: an unknown attempt of it stays one.
 	settles func(provider string) time.Duration
-	pool    func() *redis.PoolStats
+	pools   func() pools
 
 	mu     sync.Mutex
 	looked time.Time
@@ -111,10 +110,10 @@ func (c *census) Collect(to chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	pool := c.pool()
-	gauge(descPool, float64(pool.IdleConns), "idle")
-	gauge(descPool, float64(pool.TotalConns-min(pool.IdleConns, pool.TotalConns)), "in_use")
-	to <- prometheus.MustNewConstMetric(descPoolTimeouts, prometheus.CounterValue, float64(pool.Timeouts))
+	pools := c.pools()
+	gauge(descPool, float64(pools.idle), "idle")
+	gauge(descPool, float64(pools.total-min(pools.idle, pools.total)), "in_use")
+	to <- prometheus.MustNewConstMetric(descPoolTimeouts, prometheus.CounterValue, float64(pools.timeouts))
 	found := c.look()
 	gauge(descCensus, one(found.err == nil))
 	if found.err != nil {
@@ -184,6 +183,6 @@ func (a *App) census() *census {
 		queues:    func(ctx context.Context) (map[string]tasks.Count, error) { return a.queue.Count(ctx, queues) },
 		processes: roster.Roster{Redis: a.rdb}.List,
 		settles:   func(provider string) time.Duration { return a.cfg.Providers[provider].SettlesAfter },
-		pool:      a.rdb.PoolStats,
+		pools:     a.pools,
 	}
 }

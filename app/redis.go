@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"onejob/batch"
 	"onejob/config"
 )
 
@@ -34,6 +35,17 @@ func (c connection) watched(onConnect func(context.Context, *redis.Conn) error) 
 		return nil, err
 	}
 	options.OnConnect = onConnect
+	return redis.NewUniversalClient(options), nil
+}
+
+// carrier is watched, for scripts (package batch).
+func (c connection) carrier(onConnect func(context.Context, *redis.Conn) error) (redis.UniversalClient, error) {
+	options, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	options.OnConnect = onConnect
+	batch.Carrier(options)
 	return redis.NewUniversalClient(options), nil
 }
 

@@ -2,9 +2,12 @@
 // waiting for the answers of those before: many that run at the same moment go out in
 // few writes and come back in few reads, and none of them waits for the last of a
 // batch. It is go-redis's automatic pipelining in full duplex, which go-redis calls
-// experimental: its version is pinned, and what we need of it is tested here. What was
-// not answered when a connection broke is sent again; every script knows its own
-// operation again.
+// experimental: its version is pinned, and what we need of it is tested here.
+//
+// What was not answered when a connection broke is sent again, and so may run twice. The
+// verbs of package lua know their own operation again. What takes something off a queue
+// (asynq's dequeue, the refill of package tasks) takes the next thing then; the first is
+// found by the sweeper, like any delivery that was lost on its way (design §4).
 package batch
 
 import (
@@ -26,8 +29,8 @@ type Client struct {
 // Options are a Client's.
 type Options struct {
 	// Scripts has the connection that scripts go out on (in a Cluster one to each
-	// master). Defaults to the client itself. A hook costs every script a goroutine,
-	// and so should not be there.
+	// master), and should be made as Carrier says. Defaults to the client itself. A hook
+	// costs every script a goroutine, and so should not be there.
 	Scripts redis.UniversalClient
 	// Observe is told of every script when it was answered, or nobody waits for it any
 	// more. It must not keep cmd. Defaults to nobody.
@@ -54,6 +57,7 @@ func New(rdb redis.UniversalClient, options Options) (*Client, error) {
 	}
 	duplex := redis.DefaultAutoPipelineOptions()
 	duplex.FullDuplex = true
+	duplex.FullDuplexWindow = window
 	pipe, err := able.AsyncAutoPipelineWithOptions(duplex)
 	if err != nil {
 		return nil, fmt.Errorf("gathering commands: %w", err)

@@ -2,8 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"runtime/debug"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ func process(use, short string, opts ...app.Option) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: noArgs}
 	s.register(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		collectSeldom()
+		defer runtime.KeepAlive(collectSeldom())
 		cfg, err := s.load()
 		if err != nil {
 			return err
@@ -50,14 +49,12 @@ func process(use, short string, opts ...app.Option) *cobra.Command {
 	return c
 }
 
-// garbage is how much may come to what is in use before Go collects it, in percent.
-const garbage = 400
+// ballast is how much more than it is the collector takes what is in use for, in bytes.
+const ballast = 16 << 20
 
 // collectSeldom trades some megabytes for an eighth of the processor time: a process
 // has little in memory for long, and makes much garbage, so that by Go's default the
-// collector would run dozens of times a second. GOGC has the last word.
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
-}
+// collector would run dozens of times a second. Nobody touches what is returned, so it
+// takes no memory of the machine; but as much garbage comes before the next collection,
+// however much is in use besides. It must be kept alive.
+func collectSeldom() []byte { return make([]byte, ballast) }
