@@ -68,7 +68,7 @@ func TestCarrier_KeepsFewOfThoseWhoHaveGone(t *testing.T) {
 		runtime.GC()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		return int(m.HeapAlloc) //nolint:gosec // far less
+		return int(m.HeapAlloc)
 	}
 	before := heap()
 	began := time.Now()
