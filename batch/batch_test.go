@@ -284,3 +284,53 @@ func TestSentAgain(t *testing.T) {
 		require.Greater(t, sent.Load(), int64(many), "nothing was sent again")
 	})
 }
+
+// TestCluster_ASlotThatHasMoved: a script follows its key to another master.
+func TestCluster_ASlotThatHasMoved(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Cluster(t)
+	scripts, err := batch.New(rdb, batch.Options{})
+	require.NoError(t, err)
+	key := []string{"{wanders}:count"}
+	require.NoError(t, echo.Run(t.Context(), scripts, key, "known").Err())
+	require.NoError(t, rdb.Del(t.Context(), key[0]).Err()) // an empty slot needs no migration
+
+	slot, err := rdb.ClusterKeySlot(t.Context(), key[0]).Result()
+	require.NoError(t, err)
+	was, err := rdb.MasterForKey(t.Context(), key[0])
+	require.NoError(t, err)
+	owner, err := was.Do(t.Context(), "CLUSTER", "MYID").Text()
+	require.NoError(t, err)
+	var other string
+	require.NoError(t, each(t, rdb, func(node *redis.Client) error {
+		id, err := node.Do(t.Context(), "CLUSTER", "MYID").Text()
+		if id != owner {
+			other = id
+		}
+		return err
+	}))
+	move := func(to string) {
+		require.NoError(t, each(t, rdb, func(node *redis.Client) error {
+			return node.Do(context.Background(), "CLUSTER", "SETSLOT", slot, "NODE", to).Err()
+		}))
+	}
+	move(other)
+	t.Cleanup(func() { // the next test has this Cluster
+		require.NoError(t, rdb.Del(context.Background(), key[0]).Err())
+		move(owner)
+	})
+	answer, err := echo.Run(t.Context(), scripts, key, "moved").Slice()
+	require.NoError(t, err)
+	require.Equal(t, []any{"moved", int64(1)}, answer)
+}
+
+// each does something at every master, one after the other.
+func each(t *testing.T, rdb *redis.ClusterClient, do func(*redis.Client) error) error {
+	t.Helper()
+	var one sync.Mutex
+	return rdb.ForEachMaster(context.Background(), func(_ context.Context, node *redis.Client) error {
+		one.Lock()
+		defer one.Unlock()
+		return do(node)
+	})
+}
