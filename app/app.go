@@ -42,7 +42,6 @@ type App struct {
 	server     *embedded
 	redis      connection
 	rdb        redis.UniversalClient
-	carrier    redis.UniversalClient // of scripts
 	scripts    *batch.Client
 	store      *jobs.Store
 	keys       *auth.Keys
@@ -227,7 +226,7 @@ func (a *App) connect(ctx context.Context) error {
 	}
 	a.rdb = rdb
 	rdb.AddHook(a.metrics.trips)
-	if err := a.gather(onConnect); err != nil {
+	if a.scripts, err = batch.New(rdb); err != nil {
 		return err
 	}
 	if a.embedded {
@@ -242,17 +241,6 @@ func (a *App) connect(ctx context.Context) error {
 			"durability", a.durability)
 	}
 	return nil
-}
-
-// gather makes the client of scripts, which has a connection of its own.
-func (a *App) gather(onConnect func(context.Context, *redis.Conn) error) error {
-	carrier, err := a.redis.carrier(onConnect)
-	if err != nil {
-		return err
-	}
-	a.carrier = carrier
-	a.scripts, err = batch.New(a.rdb, batch.Options{Scripts: carrier, Observe: a.metrics.trips.script})
-	return err
 }
 
 // listen opens the port: of the API, or of a worker's probes.
@@ -384,9 +372,6 @@ func (a *App) Close() error {
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())
-	}
-	if a.carrier != nil {
-		errs = append(errs, a.carrier.Close())
 	}
 	if a.rdb != nil {
 		errs = append(errs, a.rdb.Close())

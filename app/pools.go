@@ -1,22 +1,15 @@
 package app
 
-import "github.com/redis/go-redis/v9"
-
-// pools are the connections of this process to Redis, of all its clients' pools.
+// pools are the connections of this process to Redis, those of scripts too.
 type pools struct{ total, idle, timeouts uint32 }
 
 func (a *App) pools() pools {
-	var all pools
-	for _, client := range []redis.UniversalClient{a.rdb, a.carrier} {
-		stats := client.PoolStats()
-		all.total += stats.TotalConns
-		all.idle += stats.IdleConns
-		all.timeouts += stats.Timeouts
-		if pipelines := stats.PipelineStats; pipelines != nil {
-			all.total += pipelines.TotalConns
-			all.idle += pipelines.IdleConns
-			all.timeouts += pipelines.Timeouts
-		}
+	stats := a.rdb.PoolStats()
+	all := pools{stats.TotalConns, stats.IdleConns, stats.Timeouts}
+	if scripts := stats.PipelineStats; scripts != nil {
+		all.total += scripts.TotalConns
+		all.idle += scripts.IdleConns
+		all.timeouts += scripts.Timeouts
 	}
 	return all
 }

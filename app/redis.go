@@ -27,19 +27,9 @@ func (c connection) MakeRedisClient() any {
 
 func (c connection) client() (redis.UniversalClient, error) { return c.watched(nil) }
 
-// watched is a client whose new connections are shown to onConnect before they
-// are used.
+// watched is a client, fit for scripts, whose new connections are shown to onConnect
+// before they are used.
 func (c connection) watched(onConnect func(context.Context, *redis.Conn) error) (redis.UniversalClient, error) {
-	options, err := c.options()
-	if err != nil {
-		return nil, err
-	}
-	options.OnConnect = onConnect
-	return redis.NewUniversalClient(options), nil
-}
-
-// carrier is watched, for scripts (package batch).
-func (c connection) carrier(onConnect func(context.Context, *redis.Conn) error) (redis.UniversalClient, error) {
 	options, err := c.options()
 	if err != nil {
 		return nil, err

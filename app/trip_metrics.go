@@ -15,8 +15,7 @@ import (
 )
 
 // tripMetrics are about the round trips of this process to Redis. As a hook of the
-// client it sees all of them but the scripts of package batch, which it is told of:
-// ours, asynq's and the operators' pages'.
+// client it sees all of them: ours, asynq's and the operators' pages'.
 type tripMetrics struct {
 	commands *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -70,11 +69,6 @@ func (m *tripMetrics) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 		m.observe(m.command(cmd), began, err)
 		return err
 	}
-}
-
-// script counts one that went out with others (package batch).
-func (m *tripMetrics) script(cmd redis.Cmder, began time.Time, err error) {
-	m.observe(m.command(cmd), began, err)
 }
 
 // ProcessPipelineHook is redis.Hook.

@@ -13,7 +13,6 @@ package batch
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -22,19 +21,7 @@ import (
 // own. It is safe for concurrent use.
 type Client struct {
 	redis.UniversalClient
-	pipe    *redis.AutoPipeliner
-	observe func(cmd redis.Cmder, began time.Time, err error)
-}
-
-// Options are a Client's.
-type Options struct {
-	// Scripts has the connection that scripts go out on (in a Cluster one to each
-	// master), and should be made as Carrier says. Defaults to the client itself. A hook
-	// costs every script a goroutine, and so should not be there.
-	Scripts redis.UniversalClient
-	// Observe is told of every script when it was answered, or nobody waits for it any
-	// more. It must not keep cmd. Defaults to nobody.
-	Observe func(cmd redis.Cmder, began time.Time, err error)
+	pipe *redis.AutoPipeliner
 }
 
 // pipeliner are the clients that can gather commands.
@@ -42,18 +29,17 @@ type pipeliner interface {
 	AsyncAutoPipelineWithOptions(options *redis.AutoPipelineOptions) (*redis.AutoPipeliner, error)
 }
 
-// New returns a Client over rdb, which it does not close; closing the client of the
-// scripts ends it.
-func New(rdb redis.UniversalClient, options Options) (*Client, error) {
-	if options.Scripts == nil {
-		options.Scripts = rdb
-	}
-	if options.Observe == nil {
-		options.Observe = func(redis.Cmder, time.Time, error) {}
-	}
-	able, ok := options.Scripts.(pipeliner)
+// New returns a Client over rdb, which should be made as Carrier says. It does not
+// close rdb; closing rdb ends it.
+//
+// Scripts have no client of their own, though a hook costs each a goroutine: two clients
+// of a Sentinel hear of a failover at different times. What the old master acknowledged
+// on the one, when the other had compared the new one with what was known until then,
+// would be lost and not noticed (jobs.Clockwork).
+func New(rdb redis.UniversalClient) (*Client, error) {
+	able, ok := rdb.(pipeliner)
 	if !ok {
-		return nil, fmt.Errorf("a %T cannot gather commands", options.Scripts)
+		return nil, fmt.Errorf("a %T cannot gather commands", rdb)
 	}
 	duplex := redis.DefaultAutoPipelineOptions()
 	duplex.FullDuplex = true
@@ -62,20 +48,13 @@ func New(rdb redis.UniversalClient, options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gathering commands: %w", err)
 	}
-	return &Client{UniversalClient: rdb, pipe: pipe, observe: options.Observe}, nil
+	return &Client{UniversalClient: rdb, pipe: pipe}, nil
 }
 
 // EvalSha runs a script by its digest, together with others. It returns when ctx
 // ends, though the script may run all the same: as with a reply that was lost, the
 // caller does not know.
 func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
-	began := time.Now()
-	cmd := c.evalSha(ctx, sha, keys, args)
-	c.observe(cmd, began, cmd.Err())
-	return cmd
-}
-
-func (c *Client) evalSha(ctx context.Context, sha string, keys []string, args []any) *redis.Cmd {
 	command := make([]any, 0, 3+len(keys)+len(args))
 	command = append(command, "evalsha", sha, len(keys))
 	for _, key := range keys {

@@ -6,9 +6,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Limits of the connection that carries scripts.
+// Limits of a client that carries scripts.
 const (
-	// oldest is the age at which the connection is left for another. One that never
+	// oldest is the age at which a connection is left for another. One that never
 	// broke would lead to a master that has become a replica for as long as it lives:
 	// what writes is sent elsewhere one by one, and what only reads is answered from
 	// the past.
@@ -22,8 +22,7 @@ const (
 	window = 256
 )
 
-// Carrier fits the options of a client to what New needs of one that carries scripts:
-// it connects anew every 10 s, and gives up soon where nobody answers.
+// Carrier fits the options of a client to what New needs of it: it connects anew every 10 s, and gives up soon where nobody answers.
 func Carrier(options *redis.UniversalOptions) {
 	options.ConnMaxLifetime = oldest
 	options.DialTimeout = dialTime
