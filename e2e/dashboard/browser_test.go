@@ -204,11 +204,21 @@ func eval[T any](p *page, script string) T {
 	return value
 }
 
-// eventually waits until JavaScript says true.
+// eventually waits until JavaScript says true. When a page makes way for another
+// meanwhile, as after a form, the wait begins again there.
 func (p *page) eventually(script, what string) {
 	p.t.Helper()
-	err := chromedp.Do(p.ctx, chromedp.Poll[chromedp.Void](script, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
+	poll := chromedp.Poll[chromedp.Void](script, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))
+	err := chromedp.Do(p.ctx, poll)
+	for began := time.Now(); gone(err) && time.Since(began) < 30*time.Second; {
+		err = chromedp.Do(p.ctx, poll)
+	}
 	require.NoError(p.t, err, what)
+}
+
+// gone tells whether the page that was asked is no longer there.
+func gone(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "Cannot find context") || strings.Contains(err.Error(), "context was destroyed"))
 }
 
 // screenshots is where pictures of the pages are kept, for people to look at.
