@@ -46,8 +46,9 @@ func (p *pacedWriter) Write(b []byte) (int, error) {
 }
 
 // extend moves the deadline on, once in a second at most, so that a piece may have a
-// second less: an answer has its head and its body written at the same moment. Not every writer has one; the server's
-// connections do, and net/http lifts it after the answer.
+// second less: an answer has its head and its body written at the same moment. Not
+// every writer has one; the server's connections do, and net/http lifts it after the
+// answer.
 func (p *pacedWriter) extend() {
 	now := time.Now()
 	if p.own || now.Sub(p.extended) < time.Second {

@@ -22,7 +22,8 @@ const (
 	window = 256
 )
 
-// Carrier fits the options of a client to what New needs of it: it connects anew every 10 s, and gives up soon where nobody answers.
+// Carrier fits the options of a client to what New needs of it: no connection is older
+// than 10 s, and one that nobody answers is given up after 2 s.
 func Carrier(options *redis.UniversalOptions) {
 	options.ConnMaxLifetime = oldest
 	options.DialTimeout = dialTime

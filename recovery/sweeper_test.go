@@ -74,15 +74,22 @@ func TestSweep_SuspectsLapsedLeases(t *testing.T) {
 	})
 }
 
+// afterAGap is a store whose last sweep is a minute ago, with a job whose lease lapsed.
+func afterAGap(t *testing.T, rdb *redis.Client) (w *watch, id string) {
+	t.Helper()
+	w = setup(t, rdb)
+	id = w.submit("k", 0)
+	w.claim(id, -time.Minute)
+	w.swept(time.Minute)
+	return w, id
+}
+
 // After a gap in everybody's sweeps the store was away, and so were the beats: one
 // lease of patience before anybody is suspected (design §4).
 func TestSweep_IsPatientAfterAGap(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		w := setup(t, rdb)
-		id := w.submit("k", 0)
-		w.claim(id, -time.Minute)
-		w.swept(time.Minute)
+		w, id := afterAGap(t, rdb)
 		w.sweep()
 		require.Equal(t, jobs.Running, w.get(id).State, "suspected at once after a gap")
 		w.due("lease")
@@ -100,10 +107,7 @@ func TestSweep_IsPatientAfterAGap(t *testing.T) {
 func TestSweep_LooksAgainWhenPatienceEnds(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		w := setup(t, rdb)
-		id := w.submit("k", 0)
-		w.claim(id, -time.Minute)
-		w.swept(time.Minute)
+		w, _ := afterAGap(t, rdb)
 		w.due("lease")
 		w.sweep()
 		patient, err := rdb.HGet(w.ctx, "oj:sweep", "patient").Float64()
