@@ -225,8 +225,7 @@ func (a *App) connect(ctx context.Context) error {
 		return err
 	}
 	a.rdb = rdb
-	rdb.AddHook(a.metrics.trips)
-	if a.scripts, err = batch.New(rdb); err != nil {
+	if a.scripts, err = batch.New(rdb, a.metrics.trips); err != nil {
 		return err
 	}
 	if a.embedded {

@@ -27,7 +27,7 @@ func TestScripts_ConnectionsAreShownFirst(t *testing.T) {
 		rdb, err := here.watched(onConnect)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, rdb.Close()) }()
-		scripts, err := batch.New(rdb)
+		scripts, err := batch.New(rdb, nil)
 		require.NoError(t, err)
 		err = unheard.EvalSha(t.Context(), scripts, []string{"{0}:job"}).Err()
 		return (&App{rdb: rdb}).pools(), err

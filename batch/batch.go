@@ -22,6 +22,7 @@ import (
 type Client struct {
 	redis.UniversalClient
 	pipe *redis.AutoPipeliner
+	send redis.ProcessHook // through the pipe, past the watch
 }
 
 // pipeliner are the clients that can gather commands.
@@ -29,27 +30,45 @@ type pipeliner interface {
 	AsyncAutoPipelineWithOptions(options *redis.AutoPipelineOptions) (*redis.AutoPipeliner, error)
 }
 
-// New returns a Client over rdb, which should be made as Carrier says. It does not
-// close rdb; closing rdb ends it.
+// New returns a Client over rdb, which should be made as Carrier says, and shows all
+// that either sends to watch, if that is not nil. It does not close rdb; closing rdb
+// ends it.
 //
-// Scripts have no client of their own, though a hook costs each a goroutine: two clients
+// Scripts share rdb's connections, and what it knows of where the master is: two clients
 // of a Sentinel hear of a failover at different times. What the old master acknowledged
 // on the one, when the other had compared the new one with what was known until then,
 // would be lost and not noticed (jobs.Clockwork).
-func New(rdb redis.UniversalClient) (*Client, error) {
+func New(rdb redis.UniversalClient, watch redis.Hook) (*Client, error) {
 	able, ok := rdb.(pipeliner)
 	if !ok {
 		return nil, fmt.Errorf("a %T cannot gather commands", rdb)
 	}
+	c := &Client{UniversalClient: rdb}
+	c.send = c.submit
+	if one, ok := rdb.(*redis.Client); ok {
+		able = unwatched(one)
+		if watch != nil {
+			c.send = watch.ProcessHook(c.submit)
+		}
+	}
+	if watch != nil {
+		rdb.AddHook(watch)
+	}
 	duplex := redis.DefaultAutoPipelineOptions()
 	duplex.FullDuplex = true
 	duplex.FullDuplexWindow = window
-	pipe, err := able.AsyncAutoPipelineWithOptions(duplex)
-	if err != nil {
+	var err error
+	if c.pipe, err = able.AsyncAutoPipelineWithOptions(duplex); err != nil {
 		return nil, fmt.Errorf("gathering commands: %w", err)
 	}
-	return &Client{UniversalClient: rdb, pipe: pipe}, nil
+	return c, nil
 }
+
+// unwatched is the same client, over the same connections, without the hooks that are
+// added to it from here on. A hook of the client that gathers costs each command a
+// goroutine and a look at its stack, 7 % of all a submission takes: scripts are shown to
+// the watch by their own callers instead. (A client of a Cluster has no such copy.)
+func unwatched(rdb *redis.Client) *redis.Client { return rdb.WithTimeout(rdb.Options().ReadTimeout) }
 
 // EvalSha runs a script by its digest, together with others. It returns when ctx
 // ends, though the script may run all the same: as with a reply that was lost, the
@@ -66,10 +85,15 @@ func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ..
 	}
 	// The command belongs to the connection until it is answered: who does not wait for
 	// it must not look at it.
-	if err := c.pipe.Submit(ctx, cmd).WaitContext(ctx); err != nil && ctx.Err() != nil {
+	if err := c.send(ctx, cmd); err != nil && ctx.Err() != nil {
 		given := redis.NewCmd(ctx, "evalsha", sha)
 		given.SetErr(err)
 		return given
 	}
 	return cmd
+}
+
+// submit hands a command to the connection and waits for its answer, as long as ctx.
+func (c *Client) submit(ctx context.Context, cmd redis.Cmder) error {
+	return c.pipe.Submit(ctx, cmd).WaitContext(ctx) //nolint:wrapcheck // go-redis's own word
 }

@@ -73,7 +73,7 @@ func TestScriptsGoTogether(t *testing.T) {
 				first.Do(func() { <-time.After(200 * time.Millisecond) }) // meanwhile the others come
 			}
 		}})
-		scripts, err := batch.New(carrier)
+		scripts, err := batch.New(carrier, nil)
 		require.NoError(t, err)
 		require.NoError(t, rdb.ScriptFlush(t.Context()).Err())
 		const many = 500
@@ -117,7 +117,7 @@ func TestConnectionsAreShownFirst(t *testing.T) {
 	}
 	rdb := redis.NewClient(&options)
 	defer func() { require.NoError(t, rdb.Close()) }()
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, nil)
 	require.NoError(t, err)
 	require.ErrorIs(t, echo.Run(t.Context(), scripts, []string{"count"}, "a").Err(), refused)
 	refuse.Store(false)
@@ -151,7 +151,7 @@ func TestNobodyWaitsLongerThanHeWants(t *testing.T) {
 		open.Wait()
 		require.NoError(t, rdb.Close())
 	}()
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, nil)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -165,7 +165,7 @@ func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{}})
 	defer func() { require.NoError(t, ring.Close()) }()
-	_, err := batch.New(ring)
+	_, err := batch.New(ring, nil)
 	require.ErrorContains(t, err, "gathering commands")
 }
 
@@ -183,7 +183,7 @@ func TestNobodyWaitsForThoseBefore(t *testing.T) {
 				}
 			}
 		}})
-		scripts, err := batch.New(carrier)
+		scripts, err := batch.New(carrier, nil)
 		require.NoError(t, err)
 		require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "known").Err())
 
@@ -210,7 +210,8 @@ func TestNobodyWaitsForThoseBefore(t *testing.T) {
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Cluster(t)
-	scripts, err := batch.New(rdb)
+	watch := &counting{seen: map[string]int{}}
+	scripts, err := batch.New(rdb, watch)
 	require.NoError(t, err)
 	const slots, each = 64, 8
 	answers := make([][]any, slots*each)
@@ -226,6 +227,9 @@ func TestCluster(t *testing.T) {
 		require.NoError(t, errs[i])
 		require.Equal(t, fmt.Sprint(i), answers[i][0])
 	}
+	watch.Lock()
+	require.Equal(t, slots*each, watch.seen["evalsha"], "each is seen once")
+	watch.Unlock()
 	for slot := range slots {
 		ran, err := rdb.Get(t.Context(), fmt.Sprintf("{%d}:count", slot)).Int()
 		require.NoError(t, err)
@@ -251,7 +255,7 @@ func TestSentAgain(t *testing.T) {
 				}
 			}
 		}})
-		scripts, err := batch.New(carrier)
+		scripts, err := batch.New(carrier, nil)
 		require.NoError(t, err)
 		require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "known").Err())
 
@@ -287,7 +291,7 @@ func TestSentAgain(t *testing.T) {
 func TestCluster_ASlotThatHasMoved(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Cluster(t)
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, nil)
 	require.NoError(t, err)
 	key := []string{"{wanders}:count"}
 	require.NoError(t, echo.Run(t.Context(), scripts, key, "known").Err())
@@ -330,5 +334,46 @@ func each(t *testing.T, rdb *redis.ClusterClient, do func(*redis.Client) error) 
 		one.Lock()
 		defer one.Unlock()
 		return do(node)
+	})
+}
+
+// counting counts what it is shown, by name.
+type counting struct {
+	sync.Mutex
+	seen map[string]int
+}
+
+func (c *counting) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *counting) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		c.Lock()
+		defer c.Unlock()
+		c.seen[cmd.Name()]++
+		return err
+	}
+}
+
+func (c *counting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestWatchSeesEachOnce: scripts and all else, whichever way they go.
+func TestWatchSeesEachOnce(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		watch := &counting{seen: map[string]int{}}
+		scripts, err := batch.New(wired(t, rdb, wire{hold: new(sync.RWMutex), wrote: func(net.Conn, []byte) {}}), watch)
+		require.NoError(t, err)
+		require.NoError(t, rdb.ScriptFlush(t.Context()).Err())
+		require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "a").Err()) // unknown, so sent whole
+		require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "b").Err())
+		require.NoError(t, scripts.Get(t.Context(), "count").Err())
+		watch.Lock()
+		defer watch.Unlock()
+		require.Equal(t, 2, watch.seen["evalsha"])
+		require.Equal(t, 1, watch.seen["eval"])
+		require.Equal(t, 1, watch.seen["get"])
 	})
 }

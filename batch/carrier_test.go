@@ -26,7 +26,7 @@ func carried(t *testing.T, dial func(ctx context.Context, network, addr string) 
 	batch.Carrier(options)
 	carrier := redis.NewUniversalClient(options)
 	t.Cleanup(func() { require.NoError(t, carrier.Close()) })
-	scripts, err := batch.New(carrier)
+	scripts, err := batch.New(carrier, nil)
 	require.NoError(t, err)
 	return scripts
 }
@@ -92,7 +92,7 @@ func TestCarrier_KeepsFewOfThoseWhoHaveGone(t *testing.T) {
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	rdb := redis.NewClient(&redis.Options{Addr: redistest.Mini(t).Options().Addr})
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, nil)
 	require.NoError(t, err)
 	require.NoError(t, echo.Run(t.Context(), scripts, []string{"count"}, "a").Err())
 	require.NoError(t, rdb.Close())

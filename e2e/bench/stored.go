@@ -78,7 +78,7 @@ const filling = 256
 // fill stores jobs of the owner that the bench is, as the API would. They wait to be
 // claimed, and nobody claims them.
 func (s *store) fill(ctx context.Context, count int) error {
-	scripts, err := batch.New(s.rdb)
+	scripts, err := batch.New(s.rdb, nil)
 	if err != nil {
 		return fmt.Errorf("filling: %w", err)
 	}

@@ -168,7 +168,7 @@ func cost(ctx context.Context, at *stand, n int, do func(context.Context) error)
 // storeExpired leaves what so many jobs leave in the indexes when their records have
 // expired.
 func storeExpired(ctx context.Context, rdb redis.UniversalClient) error {
-	scripts, err := batch.New(rdb)
+	scripts, err := batch.New(rdb, nil)
 	if err != nil {
 		return fmt.Errorf("gathering scripts: %w", err)
 	}

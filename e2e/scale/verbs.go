@@ -34,7 +34,7 @@ func storeVerbs(ctx context.Context, at *stand, s settings) (verbs, error) {
 }
 
 func verbsOnce(ctx context.Context, at *stand, s settings) (verbs, error) {
-	scripts, err := batch.New(at.rdb)
+	scripts, err := batch.New(at.rdb, nil)
 	if err != nil {
 		return verbs{}, fmt.Errorf("gathering scripts: %w", err)
 	}
