@@ -43,16 +43,14 @@ func New(rdb redis.UniversalClient, watch redis.Hook) (*Client, error) {
 	if !ok {
 		return nil, fmt.Errorf("a %T cannot gather commands", rdb)
 	}
-	c := &Client{UniversalClient: rdb}
-	c.send = c.submit
 	if one, ok := rdb.(*redis.Client); ok {
 		able = unwatched(one)
-		if watch != nil {
-			c.send = watch.ProcessHook(c.submit)
-		}
 	}
+	c := &Client{UniversalClient: rdb}
+	c.send = c.submit
 	if watch != nil {
 		rdb.AddHook(watch)
+		c.send = watch.ProcessHook(c.submit)
 	}
 	duplex := redis.DefaultAutoPipelineOptions()
 	duplex.FullDuplex = true
@@ -67,7 +65,8 @@ func New(rdb redis.UniversalClient, watch redis.Hook) (*Client, error) {
 // unwatched is the same client, over the same connections, without the hooks that are
 // added to it from here on. A hook of the client that gathers costs each command a
 // goroutine and a look at its stack, 7 % of all a submission takes: scripts are shown to
-// the watch by their own callers instead. (A client of a Cluster has no such copy.)
+// the watch by their own callers instead. A client of a Cluster needs no such copy, for
+// what it gathers goes past its hooks.
 func unwatched(rdb *redis.Client) *redis.Client { return rdb.WithTimeout(rdb.Options().ReadTimeout) }
 
 // EvalSha runs a script by its digest, together with others. It returns when ctx

@@ -347,16 +347,24 @@ func (c *counting) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (c *counting) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		err := next(ctx, cmd)
-		c.Lock()
-		defer c.Unlock()
-		c.seen[cmd.Name()]++
-		return err
+		defer c.count(cmd)
+		return next(ctx, cmd)
 	}
 }
 
 func (c *counting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		defer c.count(cmds...)
+		return next(ctx, cmds)
+	}
+}
+
+func (c *counting) count(cmds ...redis.Cmder) {
+	c.Lock()
+	defer c.Unlock()
+	for _, cmd := range cmds {
+		c.seen[cmd.Name()]++
+	}
 }
 
 // TestWatchSeesEachOnce: scripts and all else, whichever way they go.
