@@ -94,5 +94,13 @@ func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ..
 
 // submit hands a command to the connection and waits for its answer, as long as ctx.
 func (c *Client) submit(ctx context.Context, cmd redis.Cmder) error {
-	return c.pipe.Submit(ctx, cmd).WaitContext(ctx) //nolint:wrapcheck // go-redis's own word
+	answer := c.pipe.Submit(ctx, cmd)
+	go giveWay()
+	return answer.WaitContext(ctx) //nolint:wrapcheck // go-redis's own word
 }
+
+// giveWay does nothing, in a goroutine of its own: Go runs next what was woken last, and
+// that was the one that writes to Redis. It would go out with this one script. So it
+// comes after those that are about to bring another, and what they bring goes out in one
+// write and is read in one. Where nobody else is about, it costs less than a microsecond.
+func giveWay() {}
