@@ -32,7 +32,9 @@ func process(use, short string, opts ...app.Option) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log, err := s.log(c.ErrOrStderr())
+		lines := newLogLines(c.ErrOrStderr())
+		defer lines.flush()
+		log, err := s.log(lines)
 		if err != nil {
 			return err
 		}
