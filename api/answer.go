@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -46,7 +47,9 @@ func answerJob(c echo.Context, status int, job *jobs.Job) error {
 
 // etag is `"v<version>.<revision>"`: the version rises when a decision shuts out
 // what still runs, the revision with every write (design §7).
-func etag(job *jobs.Job) string { return fmt.Sprintf(`"v%d.%d"`, job.Version, job.Revision) }
+func etag(job *jobs.Job) string {
+	return `"v` + strconv.FormatInt(job.Version, 10) + "." + strconv.FormatInt(job.Revision, 10) + `"`
+}
 
 // answerAccepted answers a submission: 200 once the job has ended, before that
 // 202 and when to look again.

@@ -2,7 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 )
 
 // AttemptState is the state of an attempt (design §2). Only the Lua scripts set it.
@@ -69,4 +69,4 @@ type Lookup struct {
 }
 
 // AttemptID is the id of attempt n of a job.
-func AttemptID(jobID string, n int) string { return fmt.Sprintf("%s-a%d", jobID, n) }
+func AttemptID(jobID string, n int) string { return jobID + "-a" + strconv.Itoa(n) }

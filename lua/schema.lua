@@ -49,9 +49,18 @@ local function rename(fields)
   return fields
 end
 
+-- value_of finds one field in a list of fields and values.
+local function value_of(fields, name)
+  for i = 1, #fields, 2 do
+    if fields[i] == name then return fields[i + 1] end
+  end
+  return nil
+end
+
 -- record_of reads a record by our names: {what is small of it, what is large}. Of a
 -- newer one v alone is told; of none, nothing.
 local function record_of(small, large)
-  if not open_schema(redis.call('HGET', small, 'v')) then return { { 'v', newer }, {} } end
-  return { rename(redis.call('HGETALL', small)), large and rename(redis.call('HGETALL', large)) or {} }
+  local fields = redis.call('HGETALL', small)
+  if not open_schema(value_of(fields, 'v')) then return { { 'v', newer }, {} } end
+  return { rename(fields), large and rename(redis.call('HGETALL', large)) or {} }
 end

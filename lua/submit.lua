@@ -33,15 +33,16 @@ end
 if not redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX') then
   local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
   if held_fingerprint ~= fingerprint then return answer('conflict', held_id) end
-  JOB, DATA = PREFIX .. 'job:' .. held_id, PREFIX .. 'data:' .. held_id
-  if not open_schema(redis.call('HGET', JOB, 'v')) then return answer('newer_schema', held_id, newer) end
-  local known = redis.call('HMGET', JOB, stored('revision'), stored('created'))
-  if not known[1] then return answer('gone', held_id) end
+  local held = record_of(PREFIX .. 'job:' .. held_id, PREFIX .. 'data:' .. held_id)
+  if newer then return answer('newer_schema', held_id, newer) end
+  if #held[1] == 0 then return answer('gone', held_id) end
   -- Its own id: this very command, sent again after its reply was lost. Of a job that
   -- has not been touched since, its caller knows all but the time.
   local mine = held_id == id
-  if mine and known[1] == '1' then return { 'created', redis.call('GET', SEQ), '1', 'queued', '1', id, '', '', '', '', known[2] } end
-  return answer(mine and 'created' or 'exists', held_id, unpack(record_of(JOB, DATA)))
+  if mine and value_of(held[1], 'revision') == '1' then
+    return { 'created', redis.call('GET', SEQ), '1', 'queued', '1', id, '', '', '', '', value_of(held[1], 'created') }
+  end
+  return answer(mine and 'created' or 'exists', held_id, unpack(held))
 end
 
 local clock = redis.call('TIME')
