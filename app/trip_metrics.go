@@ -115,6 +115,9 @@ func (m *tripMetrics) command(cmd redis.Cmder) string {
 
 func (m *tripMetrics) observe(kind string, began time.Time, err error) {
 	m.seconds.WithLabelValues(kind).Observe(time.Since(began).Seconds())
+	if err == nil {
+		return
+	}
 	if what := tripError(err); what != "" {
 		m.errors.WithLabelValues(what).Inc()
 	}
@@ -135,8 +138,6 @@ func tripError(err error) string {
 	var answered redis.Error
 	var network net.Error
 	switch {
-	case err == nil:
-		return ""
 	case errors.As(err, &answered):
 		if code, _, _ := strings.Cut(answered.Error(), " "); !troubles[code] {
 			return ""

@@ -98,6 +98,14 @@ func num(v any) int64 {
 	if n, ok := v.(int64); ok {
 		return n
 	}
-	n, _ := strconv.ParseInt(str(v), 10, 64)
+	return whole(str(v))
+}
+
+// whole is the number that a field says; 0 where there is none.
+func whole(s string) int64 {
+	if s == "" {
+		return 0 // of many fields, without the error that is made for it
+	}
+	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }

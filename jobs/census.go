@@ -131,7 +131,7 @@ func (s *Store) readUnknown(ctx context.Context, c *Census, ids []string) error 
 	for _, r := range records {
 		var f recordFields
 		f.add(r.command.Val().([]any)[0])
-		if newerSchema(r.id, f.own["v"]) != nil {
+		if newerSchema(r.id, f.own.at("v")) != nil {
 			continue
 		}
 		if u := longestUnknown(r.id, decodeAttempts(r.id, &f)); u != nil {

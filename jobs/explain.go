@@ -8,11 +8,11 @@ import (
 
 // explain turns the stored error of a failed job into what a person reads: the
 // code is the scripts', the hint says what can be done.
-func explain(job *Job, code string, fields map[string]string) *Error {
-	e := &Error{Code: code, Message: fields["error_message"], Attempt: int(num(fields["error_attempt"]))}
+func explain(job *Job, code string, fields fieldList) *Error {
+	e := &Error{Code: code, Message: fields.at("error_message"), Attempt: int(whole(fields.at("error_attempt")))}
 	switch code {
 	case "failover_not_certified":
-		next := fields["error_provider"]
+		next := fields.at("error_provider")
 		e.Message = fmt.Sprintf("provider %s failed (%s), and %s is not certified for route %s",
 			job.Provider, e.Message, next, job.Route)
 		e.Hint = fmt.Sprintf("certify it with `onejob contract verify --route %s --provider %s`, or accept the risk with "+

@@ -103,10 +103,10 @@ func readRecord(id string, record []any) (*Job, error) {
 	}
 	var f recordFields
 	f.add(record[0])
-	if newer := newerSchema(id, f.own["v"]); newer != nil {
+	if newer := newerSchema(id, f.own.at("v")); newer != nil {
 		return nil, newer
 	}
-	if f.own["state"] == "" {
+	if f.own.at("state") == "" {
 		return nil, nil
 	}
 	f.add(record[1])
@@ -116,16 +116,16 @@ func readRecord(id string, record []any) (*Job, error) {
 func decodeJob(id string, f *recordFields) *Job {
 	own := f.own
 	job := &Job{
-		ID: id, Owner: own["owner"], Route: own["route"], Provider: own["provider"],
-		IdempotencyKey: own["key"], State: State(own["state"]), Version: num(own["version"]),
-		Input: raw(own["input"]), Params: raw(own["params"]), Metadata: raw(own["metadata"]),
-		WebhookURL: own["webhook_url"], Result: raw(own["result"]),
-		CompletedBy: int(num(own["completed_by"])), Hold: own["hold"],
-		CreatedAt: moment(own["created"]), UpdatedAt: moment(own["updated"]),
-		StartBy: moment(own["start_by"]), EndedAt: moment(own["ended"]), ExpiresAt: moment(own["expires"]),
-		Revision: num(own["revision"]), Fingerprint: own["fingerprint"], Trace: own["trace"],
+		ID: id, Owner: own.at("owner"), Route: own.at("route"), Provider: own.at("provider"),
+		IdempotencyKey: own.at("key"), State: State(own.at("state")), Version: whole(own.at("version")),
+		Input: raw(own.at("input")), Params: raw(own.at("params")), Metadata: raw(own.at("metadata")),
+		WebhookURL: own.at("webhook_url"), Result: raw(own.at("result")),
+		CompletedBy: int(whole(own.at("completed_by"))), Hold: own.at("hold"),
+		CreatedAt: moment(own.at("created")), UpdatedAt: moment(own.at("updated")),
+		StartBy: moment(own.at("start_by")), EndedAt: moment(own.at("ended")), ExpiresAt: moment(own.at("expires")),
+		Revision: whole(own.at("revision")), Fingerprint: own.at("fingerprint"), Trace: own.at("trace"),
 	}
-	if code := own["error_code"]; code != "" && job.State == Failed {
+	if code := own.at("error_code"); code != "" && job.State == Failed {
 		job.Error = explain(job, code, own)
 	}
 	job.Attempts = decodeAttempts(job.ID, f)
@@ -143,24 +143,24 @@ func decodeAttempts(jobID string, f *recordFields) []Attempt {
 	return attempts
 }
 
-func decodeAttempt(jobID string, n int, f map[string]string) Attempt {
+func decodeAttempt(jobID string, n int, f fieldList) Attempt {
 	a := Attempt{
-		Number: n, ID: AttemptID(jobID, n), Provider: f["provider"], State: AttemptState(f["state"]),
-		Fence: num(f["fence"]), Reason: f["reason"], Error: f["error"], Effect: f["effect"],
-		Evidence: raw(f["evidence"]), Handle: f["handle"], Certificate: f["certificate"], Usage: raw(f["usage"]),
-		CreatedAt: moment(f["created"]), NotBefore: moment(f["not_before"]), SentAt: moment(f["sent"]),
-		UnknownAt: moment(f["unknown_at"]), FinishedAt: moment(f["finished"]),
-		Deadline: moment(f["deadline"]), Lease: moment(f["lease"]), lookupAt: moment(f["lookup_at"]),
+		Number: n, ID: AttemptID(jobID, n), Provider: f.at("provider"), State: AttemptState(f.at("state")),
+		Fence: whole(f.at("fence")), Reason: f.at("reason"), Error: f.at("error"), Effect: f.at("effect"),
+		Evidence: raw(f.at("evidence")), Handle: f.at("handle"), Certificate: f.at("certificate"), Usage: raw(f.at("usage")),
+		CreatedAt: moment(f.at("created")), NotBefore: moment(f.at("not_before")), SentAt: moment(f.at("sent")),
+		UnknownAt: moment(f.at("unknown_at")), FinishedAt: moment(f.at("finished")),
+		Deadline: moment(f.at("deadline")), Lease: moment(f.at("lease")), lookupAt: moment(f.at("lookup_at")),
 	}
 	if a.Effect == "" {
 		a.Effect = effectOf(&a)
 	}
-	if f["lookup"] != "" {
-		a.Lookup = &Lookup{Said: f["lookup"], At: moment(f["looked_at"]), Times: int(num(f["lookups"]))}
+	if f.at("lookup") != "" {
+		a.Lookup = &Lookup{Said: f.at("lookup"), At: moment(f.at("looked_at")), Times: int(whole(f.at("lookups")))}
 	}
-	if f["late_sha256"] != "" {
+	if f.at("late_sha256") != "" {
 		a.LateResult = &LateResult{
-			SHA256: f["late_sha256"], Bytes: num(f["late_bytes"]), At: moment(f["late_at"]), Reason: f["late_reason"],
+			SHA256: f.at("late_sha256"), Bytes: whole(f.at("late_bytes")), At: moment(f.at("late_at")), Reason: f.at("late_reason"),
 		}
 	}
 	return a
@@ -182,4 +182,4 @@ func raw(s string) json.RawMessage {
 	return json.RawMessage(s)
 }
 
-func moment(s string) Time { return Time(num(s)) }
+func moment(s string) Time { return Time(whole(s)) }

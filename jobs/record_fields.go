@@ -10,7 +10,7 @@ import (
 // of its attempts (`<n>.<name>`) and deliveries (`h<n>.<name>`), each in the order of
 // the numbers. The trail (`e<k>`) is left out: see Events.
 type recordFields struct {
-	own        map[string]string
+	own        fieldList
 	attempts   []numberedFields
 	deliveries []numberedFields
 }
@@ -18,7 +18,23 @@ type recordFields struct {
 // numberedFields are those of one attempt or delivery.
 type numberedFields struct {
 	number int
-	fields map[string]string
+	fields fieldList
+}
+
+// fieldList is names, each with its value after it. To look through the few that a
+// record has takes less than to make a map of them.
+type fieldList []string
+
+func (l *fieldList) add(name, value string) { *l = append(*l, name, value) }
+
+// at is the value of a field; empty where there is none.
+func (l fieldList) at(name string) string {
+	for i := 0; i+1 < len(l); i += 2 {
+		if l[i] == name {
+			return l[i+1]
+		}
+	}
+	return ""
 }
 
 // Most records have that many fields or fewer.
@@ -30,7 +46,7 @@ const (
 // add takes in what HGETALL answered for one hash of a record.
 func (f *recordFields) add(hash any) {
 	if f.own == nil {
-		f.own = make(map[string]string, usualOwn)
+		f.own = make(fieldList, 0, 2*usualOwn)
 	}
 	flat, _ := hash.([]any)
 	for i := 0; i+1 < len(flat); i += 2 {
@@ -40,27 +56,27 @@ func (f *recordFields) add(hash any) {
 
 func (f *recordFields) set(name, value string) {
 	if n, field, ok := numbered(name); ok {
-		of(&f.attempts, n)[field] = value
+		of(&f.attempts, n).add(field, value)
 		return
 	}
 	if rest, ok := strings.CutPrefix(name, "h"); ok {
 		if n, field, ok := numbered(rest); ok {
-			of(&f.deliveries, n)[field] = value
+			of(&f.deliveries, n).add(field, value)
 			return
 		}
 	}
 	if !isTrail(name) {
-		f.own[name] = value
+		f.own.add(name, value)
 	}
 }
 
 // of finds or makes the fields with a number.
-func of(list *[]numberedFields, number int) map[string]string {
+func of(list *[]numberedFields, number int) *fieldList {
 	i, found := slices.BinarySearchFunc(*list, number, func(have numberedFields, n int) int { return cmp.Compare(have.number, n) })
 	if !found {
-		*list = slices.Insert(*list, i, numberedFields{number, make(map[string]string, usualNumbered)})
+		*list = slices.Insert(*list, i, numberedFields{number, make(fieldList, 0, 2*usualNumbered)})
 	}
-	return (*list)[i].fields
+	return &(*list)[i].fields
 }
 
 // numbered splits `<n>.<name>`. It is strconv.Atoi without the error it makes for

@@ -15,12 +15,15 @@ func TestRecordFields(t *testing.T) {
 		"error_code", "x", "hold", "y", "e", "z", "e1x", "z", "1", "no field", "h3", "none", "12345678901.state", "no number",
 	})
 	f.add([]any{"input", "{}", "1.error", "why", "e2", "another", "h1.at", "3"})
-	require.Equal(t, map[string]string{
-		"state": "running", "hooks": "2", "error_code": "x", "hold": "y", "e": "z", "e1x": "z", "1": "no field", "h3": "none",
-		"12345678901.state": "no number", "input": "{}",
+	require.Equal(t, fieldList{
+		"state", "running", "hooks", "2", "error_code", "x", "hold", "y", "e", "z", "e1x", "z", "1", "no field", "h3", "none",
+		"12345678901.state", "no number", "input", "{}",
 	}, f.own)
 	require.Equal(t, []numberedFields{
-		{1, map[string]string{"state": "failed", "error": "why"}}, {2, map[string]string{"state": "starting"}},
+		{1, fieldList{"state", "failed", "error", "why"}}, {2, fieldList{"state", "starting"}},
 	}, f.attempts)
-	require.Equal(t, []numberedFields{{1, map[string]string{"at": "3"}}, {2, map[string]string{"event": "job.failed"}}}, f.deliveries)
+	require.Equal(t, []numberedFields{{1, fieldList{"at", "3"}}, {2, fieldList{"event", "job.failed"}}}, f.deliveries)
+	require.Equal(t, "y", f.own.at("hold"))
+	require.Empty(t, f.own.at("running"), "a value is no name")
+	require.Empty(t, f.own.at("metadata"))
 }

@@ -50,13 +50,13 @@ func decodeWebhooks(jobID string, f *recordFields) []Webhook {
 	return deliveries
 }
 
-func decodeWebhook(jobID string, n int, f map[string]string) Webhook {
+func decodeWebhook(jobID string, n int, f fieldList) Webhook {
 	w := Webhook{
-		Number: n, ID: webhookID(jobID, n, num(f["at"])), Event: f["event"], At: moment(f["at"]), State: WebhookState(f["state"]),
-		Tries: int(num(f["tries"])), LastStatus: int(num(f["code"])), LastError: f["error"], DeliveredAt: moment(f["delivered"]),
+		Number: n, ID: webhookID(jobID, n, whole(f.at("at"))), Event: f.at("event"), At: moment(f.at("at")), State: WebhookState(f.at("state")),
+		Tries: int(whole(f.at("tries"))), LastStatus: int(whole(f.at("code"))), LastError: f.at("error"), DeliveredAt: moment(f.at("delivered")),
 	}
 	if w.State == WebhookPending {
-		w.NextAt = moment(f["next"])
+		w.NextAt = moment(f.at("next"))
 	}
 	return w
 }

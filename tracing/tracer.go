@@ -66,8 +66,11 @@ func (t Tracer) Join(ctx context.Context, job, name string, kind trace.SpanKind,
 // the same trace.
 func Link(ctx context.Context, job string) {
 	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return
+	}
 	origin := spanContext(ctx, job)
-	if span.IsRecording() && origin.IsValid() && origin.TraceID() != span.SpanContext().TraceID() {
+	if origin.IsValid() && origin.TraceID() != span.SpanContext().TraceID() {
 		span.AddLink(trace.Link{SpanContext: origin})
 	}
 }
