@@ -38,7 +38,7 @@ func TestRoster(t *testing.T) {
 	api := New(cfg, WithAPI(), WithDevKeys(), WithVersion("v1"))
 	worker := New(cfg, WithWorker(), WithVersion("v2"))
 	require.NoError(t, errors.Join(api.Start(t.Context()), worker.Start(t.Context())))
-	post(t.Context(), t, api.Addr(), `{"route":"print","input":{}}`)
+	post(t.Context(), t, api.Addr(), `{"route":"print","input":{"simulate":{"inkjet":{"delay":"5ms"}}}}`)
 
 	var found []roster.Process
 	require.Eventually(t, func() bool {

@@ -115,9 +115,6 @@ func (m *tripMetrics) command(cmd redis.Cmder) string {
 
 func (m *tripMetrics) observe(kind string, began time.Time, err error) {
 	m.seconds.WithLabelValues(kind).Observe(time.Since(began).Seconds())
-	if err == nil {
-		return
-	}
 	if what := tripError(err); what != "" {
 		m.errors.WithLabelValues(what).Inc()
 	}
@@ -135,6 +132,9 @@ var troubles = map[string]bool{
 
 // tripError names an error; empty for what is none.
 func tripError(err error) string {
+	if err == nil {
+		return ""
+	}
 	var answered redis.Error
 	var network net.Error
 	switch {
