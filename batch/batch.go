@@ -31,8 +31,10 @@ type pipeliner interface {
 }
 
 // New returns a Client over rdb, which should be made as Carrier says, and shows all
-// that either sends to watch, if that is not nil. It does not close rdb; closing rdb
-// ends it.
+// New returns a Client over rdb, which should be made as Carrier says, and shows all
+// that either sends to watch, if that is not nil: of a script what it asks, not what it
+// was answered, which may come later. A script that a Cluster sends elsewhere may be
+// shown twice. New does not close rdb; closing rdb ends it.
 //
 // Scripts share rdb's connections, and what it knows of where the master is: two clients
 // of a Sentinel hear of a failover at different times. What the old master acknowledged
