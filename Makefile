@@ -122,7 +122,7 @@ guard: needs-go needs-redis ## Fail if the ratios of e2e/bench/guard.json have l
 
 versions: needs-go needs-redis ## Read the stored fixtures in both schemas, and roll two versions over each other
 	ONEJOB_REQUIRE_REDIS=1 go test -count=1 -run TestRecords ./jobs
-	ONEJOB_REQUIRE_REDIS=1 go test -count=1 -tags schema2 -run TestRecords ./jobs
+	ONEJOB_REQUIRE_REDIS=1 go test -count=1 -tags schema2 -run 'TestRecords|TestContract_LostReply' ./jobs
 	CGO_ENABLED=1 ONEJOB_REQUIRE_REDIS=1 ONEJOB_VERSIONS=1 go test -race -count=1 ./e2e/versions
 
 clean: ## Remove what make made here, its tools too

@@ -14,8 +14,9 @@ import (
 	"onejob/jobs"
 )
 
-// tripMetrics are about the round trips of this process to Redis. As a hook of the
-// client it sees all of them: ours, asynq's and the operators' pages'.
+// tripMetrics are about the round trips of this process to Redis. As the watch of its
+// client (package batch) it sees ours, asynq's and the operators' pages', but not what a
+// new connection for scripts asks.
 type tripMetrics struct {
 	commands *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -37,7 +38,7 @@ func newTripMetrics(with promauto.Factory) *tripMetrics {
 			Name: "onejob_store_commands_total", Help: "What is asked of Redis? Commands and scripts, those in pipelines too; a verb of ours by its name.",
 		}, []string{"command"}),
 		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "onejob_store_round_trip_seconds", Help: "Is Redis quick enough? Time from asking to the answer: of one round trip, waiting for a connection or a turn included.",
+			Name: "onejob_store_round_trip_seconds", Help: "Is Redis quick enough? Time from asking to the answer, or to when nobody waits for it any more: of one round trip, waiting for a connection or a turn included.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 		}, []string{"kind"}),
 		errors: with.NewCounterVec(prometheus.CounterOpts{

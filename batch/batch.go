@@ -30,11 +30,11 @@ type pipeliner interface {
 	AsyncAutoPipelineWithOptions(options *redis.AutoPipelineOptions) (*redis.AutoPipeliner, error)
 }
 
-// New returns a Client over rdb, which should be made as Carrier says, and shows all
-// New returns a Client over rdb, which should be made as Carrier says, and shows all
-// that either sends to watch, if that is not nil: of a script what it asks, not what it
-// was answered, which may come later. A script that a Cluster sends elsewhere may be
-// shown twice. New does not close rdb; closing rdb ends it.
+// New returns a Client over rdb, which should be made as Carrier says, and shows what
+// either is asked to send to watch, if that is not nil: all but what the making of a
+// connection for scripts asks. Of a script watch may look at the name and the arguments
+// only, for its answer may come after its caller has gone. A script that a Cluster's
+// client cannot place may be shown twice. New does not close rdb; closing rdb ends it.
 //
 // Scripts share rdb's connections, and what it knows of where the master is: two clients
 // of a Sentinel hear of a failover at different times. What the old master acknowledged
@@ -65,10 +65,10 @@ func New(rdb redis.UniversalClient, watch redis.Hook) (*Client, error) {
 }
 
 // unwatched is the same client, over the same connections, without the hooks that are
-// added to it from here on. A hook of the client that gathers costs each command a
-// goroutine and a look at its stack, 7 % of all a submission takes: scripts are shown to
-// the watch by their own callers instead. A client of a Cluster needs no such copy, for
-// what it gathers goes past its hooks.
+// added to it from here on (and with the read timeout for writing, too). A hook of the
+// client that gathers costs each command a goroutine and a look at its stack, 7 % of all
+// a submission takes: scripts are shown to the watch by their own callers instead. A
+// client of a Cluster needs no such copy, for what it gathers goes past its hooks.
 func unwatched(rdb *redis.Client) *redis.Client { return rdb.WithTimeout(rdb.Options().ReadTimeout) }
 
 // EvalSha runs a script by its digest, together with others. It returns when ctx

@@ -151,13 +151,15 @@ func TestNobodyWaitsLongerThanHeWants(t *testing.T) {
 		open.Wait()
 		require.NoError(t, rdb.Close())
 	}()
-	scripts, err := batch.New(rdb, nil)
+	watch := &counting{seen: map[string]int{}}
+	scripts, err := batch.New(rdb, watch)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	began := time.Now()
 	require.ErrorIs(t, echo.Run(ctx, scripts, []string{"count"}, "a").Err(), context.DeadlineExceeded)
 	require.Less(t, time.Since(began), time.Second)
+	require.Equal(t, 1, watch.seen["evalsha"], "it is seen though nobody waits for it")
 }
 
 // TestNewRefuses a client that cannot gather commands.
@@ -291,7 +293,8 @@ func TestSentAgain(t *testing.T) {
 func TestCluster_ASlotThatHasMoved(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Cluster(t)
-	scripts, err := batch.New(rdb, nil)
+	watch := &counting{seen: map[string]int{}}
+	scripts, err := batch.New(rdb, watch)
 	require.NoError(t, err)
 	key := []string{"{wanders}:count"}
 	require.NoError(t, echo.Run(t.Context(), scripts, key, "known").Err())
@@ -324,6 +327,9 @@ func TestCluster_ASlotThatHasMoved(t *testing.T) {
 	answer, err := echo.Run(t.Context(), scripts, key, "moved").Slice()
 	require.NoError(t, err)
 	require.Equal(t, []any{"moved", int64(1)}, answer)
+	watch.Lock()
+	defer watch.Unlock()
+	require.Equal(t, 2, watch.seen["evalsha"], "each is seen once")
 }
 
 // each does something at every master, one after the other.

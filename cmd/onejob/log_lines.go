@@ -8,7 +8,8 @@ import (
 // logLines writes the lines of a log that come at the same moment in one call: under
 // load a line for each request would else take as long to hand to the system as it took
 // to make. Lines keep their order. They are written at once, by a goroutine that goes on
-// while there are any; only a process that is killed in between loses those.
+// while there are any; a process that is killed in between, or ends by a panic, loses
+// those.
 //
 // What it writes to can be slow: beyond mostPending, whoever has a line waits. An error
 // of the writer is not told, as there is no other place to tell it.
@@ -19,6 +20,8 @@ type logLines struct {
 	pending []byte
 	spare   []byte // the other buffer, while it is not being written
 	writing bool
+	taken   int64 // bytes
+	written int64
 }
 
 // mostPending is how many bytes of lines may wait for those before.
@@ -38,6 +41,7 @@ func (l *logLines) Write(lines []byte) (int, error) {
 		l.changed.Wait()
 	}
 	l.pending = append(l.pending, lines...)
+	l.taken += int64(len(lines))
 	if !l.writing {
 		l.writing = true
 		go l.write()
@@ -55,17 +59,17 @@ func (l *logLines) write() {
 		_, _ = l.to.Write(lines)
 		l.mu.Lock()
 		l.spare = lines
+		l.written += int64(len(lines))
 		l.changed.Broadcast()
 	}
 	l.writing = false
-	l.changed.Broadcast()
 }
 
 // flush returns when all lines taken in before are written.
 func (l *logLines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.writing {
+	for mark := l.taken; l.written < mark; {
 		l.changed.Wait()
 	}
 }

@@ -3,11 +3,17 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 )
 
@@ -81,4 +87,50 @@ func TestLogLines_WhoeverHasALineWaits(t *testing.T) {
 		lines.flush()
 		require.True(t, strings.HasSuffix(to.String(), "x\nthe last\n"))
 	})
+}
+
+// slowly is a writer that takes its time for what is first written to it, and tells
+// whether somebody else wrote meanwhile.
+type slowly struct {
+	mu      sync.Mutex
+	busy    bool
+	between bool
+	text    strings.Builder
+}
+
+func (s *slowly) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	first := s.text.Len() == 0
+	s.between = s.between || s.busy
+	s.busy = true
+	s.text.Write(b)
+	s.mu.Unlock()
+	if first {
+		<-time.After(200 * time.Millisecond)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
+	return len(b), nil
+}
+
+// TestServe_WritesItsLogBeforeItEnds: what a process had to say is there before the
+// reason for its end.
+func TestServe_WritesItsLogBeforeItEnds(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, taken.Close()) }()
+	config := filepath.Join(t.TempDir(), "onejob.yaml")
+	require.NoError(t, os.WriteFile(config, []byte("providers: {inkjet: {type: simulated}}\nroutes: {print: {providers: [inkjet]}}\n"), 0o600))
+	stderr := &slowly{}
+	code := run([]string{
+		"serve", "--config", config, "--redis", "redis://" + miniredis.RunT(t).Addr() + "/0", "--addr", taken.Addr().String(),
+	}, io.Discard, stderr)
+	require.Equal(t, exitFailed, code)
+	lines := strings.Split(strings.TrimSpace(stderr.text.String()), "\n")
+	require.Greater(t, len(lines), 1, stderr.text.String())
+	require.Contains(t, lines[0], "can lose acknowledged jobs")
+	require.Contains(t, stderr.text.String(), "\nonejob: ")
+	require.False(t, stderr.between, "the end was told while a line was being written")
 }
