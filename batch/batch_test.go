@@ -29,6 +29,7 @@ type wire struct {
 	net.Conn
 	wrote func(net.Conn, []byte)
 	hold  *sync.RWMutex // locked: held
+	dead  *atomic.Value // the connection whose answers are lost; nil: none's
 }
 
 func (w wire) Write(b []byte) (int, error) {
@@ -41,6 +42,9 @@ func (w wire) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
 	w.hold.RLock()
 	defer w.hold.RUnlock()
+	if w.dead != nil && w.dead.Load() == w.Conn {
+		return 0, net.ErrClosed
+	}
 	return n, err
 }
 
@@ -247,9 +251,10 @@ func TestSentAgain(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		const many, tries = 100, 4 // go-redis's own: once, and MaxRetries
 		var hold sync.RWMutex
+		var dead atomic.Value
 		var sent atomic.Int64
 		held := make(chan net.Conn, 1)
-		carrier := wired(t, rdb, wire{hold: &hold, wrote: func(conn net.Conn, b []byte) {
+		carrier := wired(t, rdb, wire{hold: &hold, dead: &dead, wrote: func(conn net.Conn, b []byte) {
 			if sent.Add(int64(bytes.Count(b, []byte("one of many")))) >= many {
 				select {
 				case held <- conn:
@@ -271,6 +276,7 @@ func TestSentAgain(t *testing.T) {
 		}
 		select {
 		case conn := <-held:
+			dead.Store(conn) // with what has come and was not looked at yet
 			require.NoError(t, conn.Close())
 		case <-time.After(10 * time.Second):
 			t.Error("not all were sent")
