@@ -205,10 +205,12 @@ func eval[T any](p *page, script string) T {
 }
 
 // eventually waits until JavaScript says true. When a page makes way for another
-// meanwhile, as after a form, the wait begins again there.
+// meanwhile, as after a form, the wait begins again there; and what is missing because
+// the page is not all there yet is waited for.
 func (p *page) eventually(script, what string) {
 	p.t.Helper()
-	poll := chromedp.Poll[chromedp.Void](script, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))
+	whole := `(() => { try { return ` + script + ` } catch { return false } })()`
+	poll := chromedp.Poll[chromedp.Void](whole, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second))
 	err := chromedp.Do(p.ctx, poll)
 	for began := time.Now(); gone(err) && time.Since(began) < 30*time.Second; {
 		err = chromedp.Do(p.ctx, poll)
