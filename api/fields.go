@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -44,6 +46,24 @@ func members(body []byte) (f fields, names []string, canonicalBody []byte, p *Pr
 		f[key], names = value, append(names, key)
 	}
 	return f, names, normal, nil
+}
+
+// eachMember gives the members of a JSON object that was found to be good: bytes of
+// the object's own.
+func eachMember(object []byte) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		dec := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true)) // there are none
+		_, _ = dec.ReadToken()                                                                  // the brace
+		for dec.PeekKind() == '"' {
+			token, _ := dec.ReadToken()
+			name := token.String()
+			value, _ := dec.ReadValue() // the decoder's own, until it reads on
+			end := dec.InputOffset()
+			if !yield(name, jsontext.Value(object[end-int64(len(value)):end:end])) {
+				return
+			}
+		}
+	}
 }
 
 // clip keeps what a caller sent from filling an answer.

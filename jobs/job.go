@@ -127,21 +127,11 @@ func (t Time) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteValue(t.appendJSON(enc.AvailableBuffer())) //nolint:wrapcheck // the encoder's own
 }
 
-// lastPlain is the last millisecond of the year 9999: later years have more digits.
-const lastPlain Time = 253402300799999
-
 func (t Time) appendJSON(b []byte) []byte {
 	if t == 0 {
 		return append(b, "null"...)
 	}
-	if t < 0 || t > lastPlain {
-		return t.Go().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
-	}
-	// RFC3339 is a form that package time writes in a third of the time.
-	b = t.Go().AppendFormat(append(b, '"'), time.RFC3339)
-	b[len(b)-1] = '.' // in place of the Z
-	ms := t % 1000
-	return append(b, byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z', '"')
+	return t.Go().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and any other RFC 3339 time.

@@ -10,7 +10,7 @@ import (
 	"onejob/jobs"
 )
 
-// TestTime_JSON: RFC 3339 in UTC with three decimals, whichever way it is written.
+// TestTime_JSON: RFC 3339 in UTC with three decimals, and back.
 func TestTime_JSON(t *testing.T) {
 	t.Parallel()
 	for _, at := range []jobs.Time{
