@@ -77,10 +77,8 @@ func bring(f *floor, store *jobs.Store, id, state string) {
 	}
 	require.NoError(t, err)
 	if state == "expired" {
-		for _, part := range []string{"job:", "data:"} {
-			found := keys(ctx, t, f.rdb, "oj:*"+part+id)
-			require.Len(t, found, 1)
-			require.NoError(t, f.rdb.Del(ctx, found[0]).Err())
-		}
+		found := keys(ctx, t, f.rdb, "oj:*job:"+id)
+		require.Len(t, found, 1)
+		require.NoError(t, f.rdb.Del(ctx, found[0]).Err())
 	}
 }

@@ -59,7 +59,7 @@ func (s *Store) Suspect(ctx context.Context, u Suspicion) (bool, error) {
 		u.Op = NewOp()
 	}
 	a, err := s.run(ctx, verb{script: lua.Suspect, jobID: u.JobID, op: u.Op, actor: u.Actor, args: []any{
-		u.Attempt, u.Token, u.Reason, []byte(u.Evidence), u.Effect, ago(u.SentAgo),
+		u.Attempt, u.Token, u.Reason, storedEvidence(u.Evidence), u.Effect, ago(u.SentAgo),
 		ago(u.Lookup), ago(u.Settle), ago(u.Race),
 	}})
 	if err != nil {
@@ -93,7 +93,7 @@ type Reported struct {
 func (s *Store) Finalize(ctx context.Context, e Ending, result, usage json.RawMessage) (Reported, error) {
 	r := Reported{SHA256: sha256Hex(result), Bytes: len(result)}
 	a, err := s.run(ctx, verb{script: lua.Finalize, jobID: e.JobID, op: e.op(), actor: e.Actor, args: []any{
-		e.Attempt, fence(e.Fence), []byte(result), r.SHA256, r.Bytes, e.Effect, []byte(usage), []byte(e.Evidence), ago(e.SentAgo),
+		e.Attempt, fence(e.Fence), []byte(result), r.SHA256, r.Bytes, e.Effect, []byte(usage), storedEvidence(e.Evidence), ago(e.SentAgo),
 	}})
 	return r.with(a), err
 }
@@ -122,7 +122,7 @@ func (s *Store) Fail(ctx context.Context, e Ending, f Failure) (Reported, error)
 	}
 	a, err := s.run(ctx, verb{script: lua.Fail, jobID: e.JobID, op: e.op(), actor: e.Actor, args: []any{
 		e.Attempt, fence(e.Fence), f.Reason, f.Message, retryable, f.RetryAfter.Milliseconds(),
-		e.Effect, []byte(e.Evidence), ago(e.SentAgo), policy, r.SHA256, r.Bytes,
+		e.Effect, storedEvidence(e.Evidence), ago(e.SentAgo), policy, r.SHA256, r.Bytes,
 	}})
 	return r.with(a), err
 }

@@ -70,13 +70,12 @@ func kindOfKey(key, kind string) (string, bool) {
 // Stray is something that speaks of a job whose record is not there.
 type Stray struct {
 	Key    string
-	Member string // of a sorted set; empty: the key itself
+	Member string // of the sorted set
 	JobID  string
 }
 
-// Strays calls each with every entry of an index or due set, and every part of a
-// record, whose job is not there. Ids are never used twice, so what is gone stays
-// gone; with repair the strays are removed.
+// Strays calls each with every entry of an index or due set whose job is not there. Ids
+// are never used twice, so what is gone stays gone; with repair the strays are removed.
 func (s *Store) Strays(ctx context.Context, repair bool, each func(Stray) error) error {
 	return s.keys(ctx, func(key string) error {
 		for _, kind := range []string{"state:", "owner:"} {
@@ -89,36 +88,8 @@ func (s *Store) Strays(ctx context.Context, repair bool, each func(Stray) error)
 				return s.strayMembers(ctx, key, repair, each)
 			}
 		}
-		if id, ok := kindOfKey(key, "data:"); ok {
-			return s.strayKey(ctx, key, id, repair, each)
-		}
 		return nil
 	})
-}
-
-// strayKey reports a part of a record that would stay for ever.
-func (s *Store) strayKey(ctx context.Context, key, id string, repair bool, each func(Stray) error) error {
-	p, ok := partitionOfID(id)
-	if !ok {
-		return nil
-	}
-	there, err := s.there(ctx, p, id)
-	if err != nil || there {
-		return err
-	}
-	left, err := s.rdb.PTTL(ctx, key).Result()
-	if err != nil {
-		return fmt.Errorf("reading the time to live of %s: %w", key, err)
-	}
-	if left != -1 {
-		return nil // it expires, or has
-	}
-	if repair {
-		if err := s.rdb.Del(ctx, key).Err(); err != nil {
-			return err
-		}
-	}
-	return each(Stray{Key: key, JobID: id})
 }
 
 func (s *Store) strayMembers(ctx context.Context, key string, repair bool, each func(Stray) error) error {

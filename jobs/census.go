@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -124,17 +125,19 @@ func (s *Store) countOverdue(ctx context.Context, c *Census, now time.Time, over
 // readUnknown reads what is small of unknown jobs, and not the rest:
 // inputs may be large. What a newer onejob wrote is left to its census.
 func (s *Store) readUnknown(ctx context.Context, c *Census, ids []string) error {
-	records, err := s.readSmall(ctx, ids)
+	records, err := s.someOf(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("reading unknown attempts: %w", err)
 	}
 	for _, r := range records {
-		var f recordFields
-		f.add(r.command.Val().([]any)[0])
-		if newerSchema(r.id, f.own.at("v")) != nil {
+		f, err := readFields(r.id, r.command.Val().([]any))
+		if _, newer := errors.AsType[*NewerSchema](err); newer {
 			continue
 		}
-		if u := longestUnknown(r.id, decodeAttempts(r.id, &f)); u != nil {
+		if err != nil {
+			return err
+		}
+		if u := longestUnknown(r.id, decodeAttempts(r.id, f)); u != nil {
 			c.Unknown = append(c.Unknown, *u)
 		}
 	}

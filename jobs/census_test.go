@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 	"onejob/redistest"
 )
 
@@ -82,8 +83,9 @@ func TestCensus_TheLongestUnknownFirst(t *testing.T) {
 	for i := range many {
 		other := id[:len(id)-4] + fmt.Sprintf("%02d", i) + "05"
 		require.NoError(t, rdb.ZAdd(t.Context(), index+"state:unknown", redis.Z{Score: float64(i), Member: other}).Err())
-		require.NoError(t, rdb.HSet(t.Context(), index+"job:"+other,
-			"1.state", "failed", "1.unknown_at", 1, "2.state", "unknown", "2.unknown_at", 1000-i, "2.provider", "inkjet").Err())
+		require.NoError(t, recordtest.Set(t.Context(), rdb, index+"job:"+other, map[string]any{
+			"attempts": 2, "1.state": "failed", "1.unknown_at": 1, "2.state": "unknown", "2.unknown_at": 1000 - i, "2.provider": "inkjet",
+		}))
 	}
 	c, err := store.Census(t.Context())
 	require.NoError(t, err)

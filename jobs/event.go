@@ -2,13 +2,10 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Event is one line of a job's trail.
@@ -23,6 +20,9 @@ type Event struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
+// eventsBatch is how many lines of the trail are asked for at a time: most have fewer.
+const eventsBatch = 32
+
 // Events returns up to limit lines of the trail, oldest first, after the event
 // with the id after; empty: from the first.
 func (s *Store) Events(ctx context.Context, jobID, after string, limit int) ([]Event, error) {
@@ -34,36 +34,41 @@ func (s *Store) Events(ctx context.Context, jobID, after string, limit int) ([]E
 	if err != nil {
 		return nil, err
 	}
-	keys := partition(p)
-	count, err := s.rdb.HGet(ctx, keys.job(jobID), "events").Int()
-	if errors.Is(err, redis.Nil) {
-		return []Event{}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("counting the trail of job %s: %w", jobID, err)
-	}
-	var fields []string
-	for k := last + 1; k <= min(count, last+limit); k++ {
-		fields = append(fields, "e"+strconv.Itoa(k))
-	}
-	if len(fields) == 0 {
-		return []Event{}, nil
-	}
-	lines, err := s.rdb.HMGet(ctx, keys.data(jobID), fields...).Result()
-	if err != nil {
-		return nil, fmt.Errorf("reading the trail of job %s: %w", jobID, err)
-	}
-	return decodeEvents(last, lines), nil
-}
-
-func decodeEvents(last int, lines []any) []Event {
-	events := make([]Event, 0, len(lines))
-	for i, line := range lines {
-		if text, ok := line.(string); ok {
-			events = append(events, decodeEvent(last+1+i, text))
+	events := []Event{}
+	for len(events) < limit {
+		size := min(eventsBatch, limit-len(events))
+		batch, err := s.eventsFrom(ctx, partition(p).job(jobID), last+1+len(events), size)
+		if err != nil {
+			return nil, fmt.Errorf("reading the trail of job %s: %w", jobID, err)
+		}
+		events = append(events, batch...)
+		if len(batch) < size {
+			break
 		}
 	}
-	return events
+	return events, nil
+}
+
+// eventsFrom reads up to size lines of a trail, from the one with a number on. They are
+// numbered without a gap.
+func (s *Store) eventsFrom(ctx context.Context, record string, first, size int) ([]Event, error) {
+	fields := make([]string, size)
+	for i := range fields {
+		fields[i] = "e" + strconv.Itoa(first+i)
+	}
+	lines, err := s.rdb.HMGet(ctx, record, fields...).Result()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller says what for
+	}
+	events := make([]Event, 0, size)
+	for i, line := range lines {
+		text, ok := line.(string)
+		if !ok {
+			break
+		}
+		events = append(events, decodeEvent(first+i, text))
+	}
+	return events, nil
 }
 
 // decodeEvent reads a line as lua/record.lua writes it.

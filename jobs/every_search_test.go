@@ -10,19 +10,20 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"onejob/jobs/recordtest"
 	"onejob/lua"
 )
 
 // place is one state of a job, by one way that leads there: the model's record and
 // what lies in Redis.
 type place struct {
-	id           int
-	verbs        int // how many commands lead here
-	ways         int // of the same length, so far
-	model        *record
-	now          image
-	small, large map[string]string
-	history      []command // those that changed something on the way
+	id      int
+	verbs   int // how many commands lead here
+	ways    int // of the same length, so far
+	model   *record
+	now     image
+	record  map[string]string
+	history []command // those that changed something on the way
 }
 
 // search goes through every state that commands lead to.
@@ -55,7 +56,7 @@ func newSearch(t require.TestingT, s *scripts, p plan, depth int) *search {
 	seen := s.ask(pipe)
 	_, _ = pipe.Exec(s.ctx) // what is not there is no error
 	x.clock = g.clock
-	x.add(&place{model: g.model, now: seen.image(t), small: seen.small.Val(), large: seen.large.Val()})
+	x.add(&place{model: g.model, now: seen.image(t), record: seen.record.Val()})
 	return x
 }
 
@@ -63,7 +64,7 @@ func (x *search) run() {
 	for verbs := range x.depth {
 		for _, p := range x.levels[verbs] {
 			x.expand(p)
-			p.model, p.now, p.small, p.large, p.history = nil, image{}, nil, nil, nil // there are many
+			p.model, p.now, p.record, p.history = nil, image{}, nil, nil // there are many
 		}
 	}
 }
@@ -110,10 +111,12 @@ func (x *search) add(p *place) int {
 // more: while the test runs, none does by itself.
 func (p *place) later(field string, pass func(*record)) *place {
 	later := *p
-	later.ways, later.model, later.small = 0, p.model.clone(), maps.Clone(p.small)
+	later.ways, later.model = 0, p.model.clone()
 	later.now.job, later.now.attempts = maps.Clone(p.now.job), maps.Clone(p.now.attempts)
 	pass(later.model)
-	later.small[field] = "1"
+	fields := recordtest.Fields(p.record)
+	fields[field] = "1"
+	later.record = recordtest.Record(fields)
 	if strings.Contains(field, ".") {
 		later.now.attempts[field] = "1"
 	} else {
@@ -207,7 +210,7 @@ func (x *search) arrive(p *place, g *game, c command, seen *sight) {
 		x.after[p.id] = append(x.after[p.id], beyond)
 		return
 	}
-	to := &place{verbs: p.verbs + 1, model: g.model, now: g.now, small: seen.small.Val(), large: seen.large.Val()}
+	to := &place{verbs: p.verbs + 1, model: g.model, now: g.now, record: seen.record.Val()}
 	to.history = append(slices.Clip(p.history), c)
 	x.after[p.id] = append(x.after[p.id], x.add(to))
 }

@@ -21,15 +21,14 @@ func (s *scripts) restore(pipe redis.Pipeliner, p *place) {
 	for _, state := range jobs.States {
 		pipe.Del(s.ctx, s.prefix+"state:"+string(state))
 	}
-	pipe.HSet(s.ctx, keys[0], p.small)
-	pipe.HSet(s.ctx, keys[1], p.large)
+	pipe.HSet(s.ctx, keys[0], p.record)
 	for member, at := range p.now.due {
-		pipe.ZAdd(s.ctx, keys[2], redis.Z{Score: float64(at), Member: member})
+		pipe.ZAdd(s.ctx, keys[1], redis.Z{Score: float64(at), Member: member})
 	}
 	for member, at := range p.now.pending {
 		pipe.ZAdd(s.ctx, s.prefix+"webhooks", redis.Z{Score: float64(at), Member: member})
 	}
-	pipe.Set(s.ctx, keys[3], p.now.seq, 0)
+	pipe.Set(s.ctx, keys[2], p.now.seq, 0)
 	pipe.Set(s.ctx, s.key, "v1:a "+s.id, 0)
 	pipe.ZAdd(s.ctx, owner, redis.Z{Score: float64(p.now.owner), Member: s.id})
 	for state, at := range p.now.states {
@@ -39,7 +38,7 @@ func (s *scripts) restore(pipe redis.Pipeliner, p *place) {
 		pipe.HSet(s.ctx, open, ownerHash, p.now.open)
 	}
 	expiries := p.model.image().expiries // miniredis's own are off by a little
-	for i, key := range []string{keys[0], keys[1], s.key} {
+	for i, key := range []string{keys[0], s.key} {
 		if at := expiries[i]; at > 0 {
 			pipe.Do(s.ctx, "PEXPIREAT", key, at)
 		}

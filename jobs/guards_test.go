@@ -104,7 +104,7 @@ func TestGuards_Refusals(t *testing.T) {
 		"cancel: failed":                       {fields{"state": "failed"}, fields{"state": "failed"}, command{verb: "cancel", op: "C"}, "job_final"},
 		"cancel: another version":              {nil, nil, command{verb: "cancel", op: "C", expected: 4}, "version_mismatch"},
 		"hold: not starting":                   {nil, nil, command{verb: "hold", reason: "archived"}, "not_starting running"},
-		"the winner's own bytes are no news":   {fields{"state": "succeeded", "completed_by": 1, "result": `"new"`, "result_sha256": hash(`"new"`)}, fields{"state": "succeeded"}, finalizes, "won"},
+		"the winner's own bytes are no news":   {fields{"state": "succeeded", "completed_by": 1, "result": `"new"`, "result_digest": hash(`"new"`)[:32]}, fields{"state": "succeeded"}, finalizes, "won"},
 		"the same definite no is no news":      {fields{"state": "failed"}, fields{"state": "failed", "reason": "busy"}, fails, "failed"},
 		"no such attempt":                      {nil, nil, command{verb: "finalize", attempt: 7, op: "F"}, "no_attempt"},
 		"claim: again with the token it holds": {nil, nil, command{verb: "claim", token: "mine", provider: "inkjet"}, "claimed"},

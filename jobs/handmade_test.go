@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 )
 
 // handmade is a job written field by field, so that exactly one rule stands in
@@ -36,20 +36,18 @@ func makeJob(t *testing.T, rdb *redis.Client, job fields, attempts ...fields) *h
 		"provider": "inkjet", "input": "{}", "fingerprint": "v1:a",
 	}
 	maps.Copy(record, job)
-	for name, value := range record {
-		h.write(name, name, value)
+	for i, a := range attempts {
+		addAttempt(record, i+1, a)
 	}
+	require.NoError(t, recordtest.Set(ctx, rdb, h.keys()[0], record))
 	require.NoError(t, rdb.ZAdd(ctx, h.prefix+"state:"+fmt.Sprint(record["state"]), redis.Z{Score: 1000, Member: h.id}).Err())
 	require.NoError(t, rdb.ZAdd(ctx, h.prefix+"owner:"+ownerHash, redis.Z{Score: 1000, Member: h.id}).Err())
-	for i, a := range attempts {
-		h.writeAttempt(i+1, a)
-	}
 	return h
 }
 
-// writeAttempt writes an attempt that is running under the job's version, its
-// lease good for an hour; fields go over that.
-func (h *handmade) writeAttempt(n int, a fields) {
+// addAttempt adds an attempt that is running under the job's version, its lease good
+// for an hour; fields go over that.
+func addAttempt(record fields, n int, a fields) {
 	future := time.Now().UnixMilli() + hour
 	usual := fields{
 		"state": "running", "provider": "inkjet", "created": 1000, "not_before": 1000, "fence": 5, "token": "mine",
@@ -57,18 +55,8 @@ func (h *handmade) writeAttempt(n int, a fields) {
 	}
 	maps.Copy(usual, a)
 	for name, value := range usual {
-		h.write(fmt.Sprintf("%d.%s", n, name), name, value)
+		record[fmt.Sprintf("%d.%s", n, name)] = value
 	}
-}
-
-// write writes a field into the hash it belongs to.
-func (h *handmade) write(field, name string, value any) {
-	h.t.Helper()
-	key := h.keys()[0]
-	if slices.Contains(largeFields, name) {
-		key = h.keys()[1]
-	}
-	require.NoError(h.t, h.rdb.HSet(h.ctx, key, field, value).Err())
 }
 
 // say sends a command about attempt 1 and returns the answer and its detail.

@@ -124,14 +124,13 @@ func (p partition) prefix() string           { return "oj:{" + strconv.Itoa(int(
 func (p partition) due() string              { return p.prefix() + "due" }
 func (p partition) seq() string              { return p.prefix() + "seq" }
 func (p partition) job(id string) string     { return p.prefix() + "job:" + id }
-func (p partition) data(id string) string    { return p.prefix() + "data:" + id }
 func (p partition) key(hash string) string   { return p.prefix() + "key:" + hash }
 func (p partition) state(s State) string     { return p.prefix() + "state:" + string(s) }
 func (p partition) owner(hash string) string { return p.prefix() + "owner:" + hash }
 func (p partition) open() string             { return p.prefix() + "open" }
 func (p partition) webhooks() string         { return p.prefix() + "webhooks" }
 
-// verbKeys are KEYS 1 to 4 of every verb (lua/record.lua).
+// verbKeys are KEYS 1 to 3 of every verb (lua/record.lua).
 func (p partition) verbKeys(id string) []string {
-	return []string{p.job(id), p.data(id), p.due(), p.seq()}
+	return []string{p.job(id), p.due(), p.seq()}
 }

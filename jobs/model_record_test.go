@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 )
 
 // record is what Redis should hold of one job: the model's memory. Times are
@@ -81,7 +82,7 @@ type image struct {
 	states        map[string]int64 // the state indexes it is in, and its place there
 	owner         int64
 	open          int64    // jobs of its owner that have not ended, as counted
-	expiries      [3]int64 // of job, data, key; -1: none
+	expiries      [2]int64 // of job, key; -1: none
 	seq           int64
 }
 
@@ -110,6 +111,9 @@ func (r *record) image() image {
 	if r.rest["webhook_url"] != "" {
 		im.job["hooks"] = strconv.Itoa(len(r.hooks))
 	}
+	for _, rendered := range []map[string]string{im.job, im.attempts} {
+		maps.DeleteFunc(rendered, noColumn)
+	}
 	im.pending = map[string]int64{}
 	for i, d := range r.hooks {
 		d.render(i+1, im.attempts)
@@ -118,13 +122,19 @@ func (r *record) image() image {
 	im.states = map[string]int64{r.state: r.created}
 	im.owner = r.created
 	im.open = 1
-	im.expiries = [3]int64{-1, -1, -1}
+	im.expiries = [2]int64{-1, -1}
 	if isEnded(r.state) {
 		im.open = 0
 		record, key := r.ended+r.keepJob, r.ended+max(r.keepJob, r.keepKey)
-		im.expiries = [3]int64{record, record, key}
+		im.expiries = [2]int64{record, key}
 	}
 	return im
+}
+
+// noColumn tells of an empty value of what is small: in a line that is as if it were
+// not there.
+func noColumn(name, value string) bool {
+	return value == "" && name != "error_message" && !strings.HasSuffix(name, ".error")
 }
 
 func (a *attempt) render(n int, into map[string]string) {
@@ -157,11 +167,10 @@ func (d delivery) render(h int, into map[string]string) {
 	}
 }
 
-// putOps writes the latest 16 operations, each in the place of the one before.
+// putOps writes the latest 16 operations.
 func putOps(ops []remembered, into map[string]string) {
-	into["ops"] = strconv.Itoa(len(ops))
-	for i, o := range ops {
-		into[fmt.Sprintf("op%d", (i+1)%16)] = o.op + "=" + o.answer + "=" + o.detail
+	for i, o := range ops[max(0, len(ops)-16):] {
+		into["op"+strconv.Itoa(i+1)] = o.op + "=" + o.answer + "=" + o.detail
 	}
 }
 

@@ -70,7 +70,7 @@ func (r *record) end(n int, state string, now int64) {
 	if a.state == "starting" {
 		delete(r.rest, "hold")
 	}
-	a.state, a.finished = state, now
+	a.state, a.finished, a.lease, a.deadline = state, now, 0, 0
 	for _, kind := range []string{"wake", "lease", "lookup", "settle", "race", "start"} {
 		delete(r.due, r.entry(kind, n))
 	}

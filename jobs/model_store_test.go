@@ -7,14 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 	"onejob/lua"
 )
 
@@ -57,7 +56,7 @@ func prefixOf(id string) string {
 }
 
 func (s *scripts) keys() []string {
-	return []string{s.prefix + "job:" + s.id, s.prefix + "data:" + s.id, s.prefix + "due", s.prefix + "seq"}
+	return []string{s.prefix + "job:" + s.id, s.prefix + "due", s.prefix + "seq"}
 }
 
 var verbScripts = map[string]*redis.Script{
@@ -154,12 +153,12 @@ func (s *scripts) look(t require.TestingT) (image, int64) {
 // sight is all there is of a job, as Redis answers.
 type sight struct {
 	id           string
-	small, large *redis.MapStringStringCmd
+	record       *redis.MapStringStringCmd
 	due, pending *redis.ZSliceCmd
 	seq, open    *redis.StringCmd
 	states       []*redis.ZSliceCmd // in the order of jobs.States
 	owner        *redis.FloatCmd
-	expiries     []*redis.DurationCmd // of job, data, key
+	expiries     []*redis.DurationCmd // of job, key
 	clock        *redis.TimeCmd
 }
 
@@ -167,14 +166,14 @@ type sight struct {
 func (s *scripts) ask(pipe redis.Pipeliner) *sight {
 	keys := s.keys()
 	seen := &sight{
-		id: s.id, small: pipe.HGetAll(s.ctx, keys[0]), large: pipe.HGetAll(s.ctx, keys[1]),
-		due: pipe.ZRangeWithScores(s.ctx, keys[2], 0, -1), seq: pipe.Get(s.ctx, keys[3]),
+		id: s.id, record: pipe.HGetAll(s.ctx, keys[0]),
+		due: pipe.ZRangeWithScores(s.ctx, keys[1], 0, -1), seq: pipe.Get(s.ctx, keys[2]),
 		pending: pipe.ZRangeWithScores(s.ctx, s.prefix+"webhooks", 0, -1), owner: pipe.ZScore(s.ctx, s.prefix+"owner:"+ownerHash, s.id), open: pipe.HGet(s.ctx, s.prefix+"open", ownerHash),
 	}
 	for _, state := range jobs.States {
 		seen.states = append(seen.states, pipe.ZRangeWithScores(s.ctx, s.prefix+"state:"+string(state), 0, -1))
 	}
-	for _, key := range []string{keys[0], keys[1], s.key} {
+	for _, key := range []string{keys[0], s.key} {
 		seen.expiries = append(seen.expiries, pipe.PExpireTime(s.ctx, key))
 	}
 	seen.clock = pipe.Time(s.ctx)
@@ -186,8 +185,7 @@ func (seen *sight) image(t require.TestingT) image {
 		job: map[string]string{}, attempts: map[string]string{}, due: map[string]int64{}, pending: map[string]int64{},
 		states: map[string]int64{}, owner: int64(seen.owner.Val()),
 	}
-	im.put(t, seen.small.Val(), false)
-	im.put(t, seen.large.Val(), true)
+	im.put(t, seen.record.Val())
 	for _, z := range seen.due.Val() {
 		im.due[z.Member.(string)] = int64(z.Score)
 	}
@@ -211,27 +209,15 @@ func (seen *sight) image(t require.TestingT) image {
 	return im
 }
 
-// largeFields are those that must not be in the hash that Redis packs.
-var largeFields = []string{
-	"input", "params", "metadata", "webhook_url", "key", "result", "error_message", "evidence", "usage", "error", "handle",
-}
-
-// aLine is the name of a line of the trail.
-var aLine = regexp.MustCompile(`^e[0-9]+$`)
-
-// put sorts the fields of one of the two hashes, and holds each to its own.
-func (im image) put(t require.TestingT, fields map[string]string, large bool) {
+// put sorts the fields of a record.
+func (im image) put(t require.TestingT, record map[string]string) {
+	fields := recordtest.Fields(record)
+	require.Equal(t, record, recordtest.Record(fields), "a record is written in one way only")
 	for name, value := range fields {
-		number, field, isAttempt := strings.Cut(name, ".")
-		if !isAttempt {
-			number, field = "", name
-		}
-		isLine := !isAttempt && aLine.MatchString(field)
-		require.Equal(t, large, isLine || slices.Contains(largeFields, field), "the hash of %s", name)
-		if number == "" {
-			im.job[name] = value
-		} else {
+		if strings.Contains(name, ".") {
 			im.attempts[name] = value
+		} else {
+			im.job[name] = value
 		}
 	}
 }
@@ -256,5 +242,5 @@ func (s *scripts) mend(t require.TestingT) {
 
 // set writes one field of an attempt by hand: time passing.
 func (s *scripts) set(t require.TestingT, field string, value int64) {
-	require.NoError(t, s.rdb.HSet(s.ctx, s.keys()[0], field, value).Err())
+	require.NoError(t, recordtest.Set(s.ctx, s.rdb, s.keys()[0], map[string]any{field: value}))
 }

@@ -244,7 +244,7 @@ func (r *record) finalize(c command, a *attempt, now int64) (said, bool) {
 }
 
 func (r *record) win(c command, a *attempt, verb, reason string, now int64) (said, bool) {
-	r.rest["result"], r.rest["result_sha256"] = c.result, hash(c.result)
+	r.rest["result"], r.rest["result_digest"] = c.result, hash(c.result)[:32]
 	r.winner = c.attempt
 	r.version++
 	r.event(verb, c.attempt, a.state, "succeeded", reason)

@@ -20,7 +20,7 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 		return nil, &Refusal{Code: CodeNotFound, JobID: id}
 	}
 	keys := partition(p)
-	record, err := lua.Read.Run(ctx, s.options.Scripts, []string{keys.job(id), keys.data(id)}).Slice()
+	record, err := lua.Read.Run(ctx, s.options.Scripts, []string{keys.job(id)}, readAll).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("reading job %s: %w", id, err)
 	}
@@ -34,7 +34,7 @@ func (s *Store) Get(ctx context.Context, id string) (*Job, error) {
 // getAll reads many jobs in one round trip, in the order of ids; those that are
 // not there are left out, and those a newer onejob wrote are counted.
 func (s *Store) getAll(ctx context.Context, ids []string) (found []*Job, newer int, err error) {
-	records, err := s.readAll(ctx, ids, func(p partition, id string) []string { return []string{p.job(id), p.data(id)} })
+	records, err := s.readMany(ctx, ids, readAll)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading %d jobs: %w", len(ids), err)
 	}
@@ -55,9 +55,9 @@ func (s *Store) getAll(ctx context.Context, ids []string) (found []*Job, newer i
 	return found, newer, nil
 }
 
-// readSmall reads of many jobs what is small.
-func (s *Store) readSmall(ctx context.Context, ids []string) ([]asked, error) {
-	return s.readAll(ctx, ids, func(p partition, id string) []string { return []string{p.job(id)} })
+// someOf reads of many jobs what is small.
+func (s *Store) someOf(ctx context.Context, ids []string) ([]asked, error) {
+	return s.readMany(ctx, ids, readSmall)
 }
 
 // asked is a record that was asked for; what is no id of a job never is.
@@ -66,27 +66,33 @@ type asked struct {
 	command *redis.Cmd
 }
 
-// readAll asks for the parts that keys names of many records, in one round trip.
-func (s *Store) readAll(ctx context.Context, ids []string, keys func(partition, string) []string) ([]asked, error) {
+// What of a record is read (lua/read.lua).
+const (
+	readAll   = "all"
+	readSmall = "small"
+)
+
+// readMany reads many records, or of them what is small, in one round trip.
+func (s *Store) readMany(ctx context.Context, ids []string, what string) ([]asked, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	records, err := s.askAll(ctx, ids, keys)
+	records, err := s.askAll(ctx, ids, what)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
 		if err := lua.Read.Load(ctx, s.rdb).Err(); err != nil {
 			return nil, fmt.Errorf("loading the read script: %w", err)
 		}
-		records, err = s.askAll(ctx, ids, keys)
+		records, err = s.askAll(ctx, ids, what)
 	}
 	return records, err
 }
 
-func (s *Store) askAll(ctx context.Context, ids []string, keys func(partition, string) []string) ([]asked, error) {
+func (s *Store) askAll(ctx context.Context, ids []string, what string) ([]asked, error) {
 	pipe := s.rdb.Pipeline()
 	records := make([]asked, 0, len(ids))
 	for _, id := range ids {
 		if p, ok := partitionOfID(id); ok {
-			records = append(records, asked{id, lua.Read.EvalSha(ctx, pipe, keys(partition(p), id))})
+			records = append(records, asked{id, lua.Read.EvalSha(ctx, pipe, []string{partition(p).job(id)}, what)})
 		}
 	}
 	if _, err := pipe.Exec(ctx); err != nil {
@@ -95,22 +101,19 @@ func (s *Store) askAll(ctx context.Context, ids []string, keys func(partition, s
 	return records, nil
 }
 
-// readRecord decodes {small fields, large fields} of a job and its attempts; nil
-// when there is no record.
+// readRecord decodes a record; nil when there is none.
 func readRecord(id string, record []any) (*Job, error) {
-	if len(record) != 2 {
-		return nil, fmt.Errorf("a record has %d parts, want 2", len(record))
-	}
-	var f recordFields
-	f.add(record[0])
-	if newer := newerSchema(id, f.own.at("v")); newer != nil {
-		return nil, newer
-	}
-	if f.own.at("state") == "" {
+	if len(record) == 0 {
 		return nil, nil
 	}
-	f.add(record[1])
-	return decodeJob(id, &f), nil
+	f, err := readFields(id, record)
+	if err != nil {
+		return nil, err
+	}
+	if f.own.at("state") == "" {
+		return nil, nil // somebody has damaged it: see mend.lua
+	}
+	return decodeJob(id, f), nil
 }
 
 func decodeJob(id string, f *recordFields) *Job {
@@ -147,7 +150,7 @@ func decodeAttempt(jobID string, n int, f fieldList) Attempt {
 	a := Attempt{
 		Number: n, ID: AttemptID(jobID, n), Provider: f.at("provider"), State: AttemptState(f.at("state")),
 		Fence: whole(f.at("fence")), Reason: f.at("reason"), Error: f.at("error"), Effect: f.at("effect"),
-		Evidence: raw(f.at("evidence")), Handle: f.at("handle"), Certificate: f.at("certificate"), Usage: raw(f.at("usage")),
+		Evidence: readEvidence(f.at("evidence")), Handle: f.at("handle"), Certificate: f.at("certificate"), Usage: raw(f.at("usage")),
 		CreatedAt: moment(f.at("created")), NotBefore: moment(f.at("not_before")), SentAt: moment(f.at("sent")),
 		UnknownAt: moment(f.at("unknown_at")), FinishedAt: moment(f.at("finished")),
 		Deadline: moment(f.at("deadline")), Lease: moment(f.at("lease")), lookupAt: moment(f.at("lookup_at")),

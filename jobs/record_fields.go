@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"onejob/lua"
 )
 
 // recordFields are the fields of a record, by whose they are: the job's own, and those
-// of its attempts (`<n>.<name>`) and deliveries (`h<n>.<name>`), each in the order of
-// the numbers. The trail (`e<k>`) is left out: see Events.
+// of its attempts and deliveries, each in the order of the numbers. The trail (`e<k>`)
+// is left out: see Events.
 type recordFields struct {
 	own        fieldList
 	attempts   []numberedFields
@@ -37,20 +39,65 @@ func (l fieldList) at(name string) string {
 	return ""
 }
 
-// Most records have that many fields or fewer.
-const (
-	usualOwn      = 32
-	usualNumbered = 16
-)
-
-// add takes in what HGETALL answered for one hash of a record.
-func (f *recordFields) add(hash any) {
-	if f.own == nil {
-		f.own = make(fieldList, 0, 2*usualOwn)
-	}
-	flat, _ := hash.([]any)
+// readFields sorts what lua/read.lua answered for a record that is there; a NewerSchema
+// says that it cannot be read.
+func readFields(jobID string, flat []any) (*recordFields, error) {
+	small, v := "", ""
 	for i := 0; i+1 < len(flat); i += 2 {
-		f.set(str(flat[i]), str(flat[i+1]))
+		switch str(flat[i]) {
+		case "small":
+			small = str(flat[i+1])
+		case "v":
+			v = str(flat[i+1])
+		}
+	}
+	layout, err := layoutOf(jobID, v)
+	if err != nil {
+		return nil, err
+	}
+	var f recordFields
+	f.addSmall(small, layout)
+	for i := 0; i+1 < len(flat); i += 2 {
+		if name := str(flat[i]); name != "small" && name != "v" {
+			f.set(name, str(flat[i+1]))
+		}
+	}
+	return &f, nil
+}
+
+// addSmall reads the lines of the field small (lua/schema.lua).
+func (f *recordFields) addSmall(small string, layout *lua.Layout) {
+	own, rest, _ := strings.Cut(small, "\n")
+	f.own.addLine(own, layout.Job.Names)
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		tag, values, _ := strings.Cut(line, "\t")
+		if h, ok := strings.CutPrefix(tag, "h"); ok {
+			of(&f.deliveries, int(whole(h))).addLine(values, layout.Delivery.Names)
+		} else if n := int(whole(tag)); n > 0 {
+			of(&f.attempts, n).addLine(values, layout.Attempt.Names)
+		} // else an operation that is remembered
+	}
+}
+
+// Most records have that many fields of their own besides.
+const usualLarge = 4
+
+// addLine reads a line by its columns.
+func (l *fieldList) addLine(line string, columns []string) {
+	if *l == nil {
+		*l = make(fieldList, 0, 2*(strings.Count(line, "\t")+1+usualLarge))
+	}
+	for _, column := range columns {
+		value, rest, more := strings.Cut(line, "\t")
+		if value != "" {
+			l.add(column, value)
+		}
+		if !more {
+			return
+		}
+		line = rest
 	}
 }
 
@@ -74,7 +121,7 @@ func (f *recordFields) set(name, value string) {
 func of(list *[]numberedFields, number int) *fieldList {
 	i, found := slices.BinarySearchFunc(*list, number, func(have numberedFields, n int) int { return cmp.Compare(have.number, n) })
 	if !found {
-		*list = slices.Insert(*list, i, numberedFields{number, make(fieldList, 0, 2*usualNumbered)})
+		*list = slices.Insert(*list, i, numberedFields{number: number})
 	}
 	return &(*list)[i].fields
 }

@@ -9,21 +9,17 @@ import (
 // TestRecordFields: every field goes to whom it belongs.
 func TestRecordFields(t *testing.T) {
 	t.Parallel()
-	var f recordFields
-	f.add([]any{
-		"state", "running", "e1", "a line", "2.state", "starting", "1.state", "failed", "h2.event", "job.failed", "hooks", "2",
-		"error_code", "x", "hold", "y", "e", "z", "e1x", "z", "1", "no field", "h3", "none", "12345678901.state", "no number",
+	f, err := readFields("job_1", []any{
+		"e1", "a line", "input", "{}", "2.error", "why", "e2", "another", "h1.error", "refused",
+		"small", "failed\t3\t\t4\n2\tfailed\tinkjet\n4\tstarting\nh1\tjob.failed\to\no=OP=won=", "v", "1",
 	})
-	f.add([]any{"input", "{}", "1.error", "why", "e2", "another", "h1.at", "3"})
-	require.Equal(t, fieldList{
-		"state", "running", "hooks", "2", "error_code", "x", "hold", "y", "e", "z", "e1x", "z", "1", "no field", "h3", "none",
-		"12345678901.state", "no number", "input", "{}",
-	}, f.own)
+	require.NoError(t, err)
+	require.Equal(t, fieldList{"state", "failed", "version", "3", "attempts", "4", "input", "{}"}, f.own)
 	require.Equal(t, []numberedFields{
-		{1, fieldList{"state", "failed", "error", "why"}}, {2, fieldList{"state", "starting"}},
+		{2, fieldList{"state", "failed", "provider", "inkjet", "error", "why"}}, {4, fieldList{"state", "starting"}},
 	}, f.attempts)
-	require.Equal(t, []numberedFields{{1, fieldList{"at", "3"}}, {2, fieldList{"event", "job.failed"}}}, f.deliveries)
-	require.Equal(t, "y", f.own.at("hold"))
-	require.Empty(t, f.own.at("running"), "a value is no name")
+	require.Equal(t, []numberedFields{{1, fieldList{"event", "job.failed", "at", "o", "error", "refused"}}}, f.deliveries)
+	require.Equal(t, "3", f.own.at("version"))
+	require.Empty(t, f.own.at("failed"), "a value is no name")
 	require.Empty(t, f.own.at("metadata"))
 }

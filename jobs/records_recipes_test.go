@@ -48,6 +48,15 @@ var recipes = map[string]func(s *scribe){
 		s.must(s.Note(s.ctx, s.id, 1, "cancel_asked", "the provider was asked"))
 	},
 	"succeeded": func(s *scribe) { s.submits(nil); s.wins(s.claims(1)) },
+	"succeeded_with_a_whole_answer": func(s *scribe) {
+		s.submits(nil)
+		end := ending(s.claims(1))
+		end.Op, end.SentAgo = "WIN1", time.Second
+		end.Evidence = json.RawMessage(`{"sent_at":"2026-01-02T03:04:06.1Z","first_byte_at":"2026-01-02T03:04:06.2Z",` +
+			`"last_byte_at":"2026-01-02T03:04:06.25Z","bytes_written":1025,"bytes_read":1051,"status":200,"complete":true,"request_id":"req_1"}`)
+		_, err := s.Finalize(s.ctx, end, json.RawMessage(`{"by":1}`), json.RawMessage(`{"tokens":7}`))
+		s.must(err)
+	},
 	"succeeded_though_unknown_for_a_while": func(s *scribe) {
 		s.submits(nil)
 		c := s.claims(1)
@@ -60,6 +69,12 @@ var recipes = map[string]func(s *scribe){
 		s.submits(nil)
 		s.fails(s.claims(1), true, both(2, 1))
 		s.fails(s.claims(2), true, both(2, 1))
+	},
+	"not_certified": func(s *scribe) {
+		s.submits(nil)
+		plan := both(2, 1)
+		plan.Providers[1].Certificate = ""
+		s.fails(s.claims(1), true, plan)
 	},
 	"reopened":       func(s *scribe) { s.submits(nil); s.fails(s.claims(1), false, both(1, 1)); s.opens() },
 	"cancelled":      func(s *scribe) { s.submits(nil); s.cancels() },

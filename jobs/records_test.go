@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -115,7 +114,7 @@ func cook(t *testing.T, rdb *redis.Client, schema int, name string, tick func())
 }
 
 // madeOp is the id of an operation that a caller makes up by himself.
-var madeOp = regexp.MustCompile(`^[A-Z2-7]{16}=`)
+var madeOp = regexp.MustCompile(`(?m)^o=[A-Z2-7]{16}=`)
 
 // dump is all that a store holds.
 func dump(t *testing.T, rdb *redis.Client) map[string]stored {
@@ -134,9 +133,7 @@ func dump(t *testing.T, rdb *redis.Client) map[string]stored {
 		case "hash":
 			s.Hash, err = rdb.HGetAll(ctx, name).Result()
 			for field, value := range s.Hash {
-				if strings.HasPrefix(field, "op") {
-					s.Hash[field] = madeOp.ReplaceAllString(value, "OP=")
-				}
+				s.Hash[field] = madeOp.ReplaceAllString(value, "o=OP=")
 			}
 		case "zset":
 			var members []redis.Z

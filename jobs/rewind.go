@@ -103,7 +103,7 @@ func (k *Clockwork) compare(ctx context.Context, conn *redis.Conn, id string, lo
 	pipe := conn.Pipeline()
 	for p := range partition(Partitions) {
 		known[p] = k.known[p].Load()
-		keys := []string{p.seq(), p.seq(), p.due(), p.seq()}
+		keys := []string{p.seq(), p.due(), p.seq()}
 		answers[p] = lua.Rewind.EvalSha(ctx, pipe, keys, "", "clockwork", 0, 0, known[p], int64(rewindJump), id, boolArg(lower))
 	}
 	_, _ = pipe.Exec(ctx) // judged one by one

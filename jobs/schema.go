@@ -9,7 +9,7 @@ import (
 
 // Schema is the newest schema of stored records that this build reads and can write.
 // A record keeps the one it was submitted with; what the schemas are is in
-// lua/schemas.lua, and the rule for moving on from one in docs/deploy.md, "Upgrading".
+// lua/layout.go, and the rule for moving on from one in docs/deploy.md, "Upgrading".
 const Schema = lua.Schema
 
 // firstSchema is what is written until the deployment is told otherwise: any process
@@ -28,15 +28,18 @@ func (n *NewerSchema) Error() string {
 		"ask a process of the newer version, or upgrade this one", n.JobID, n.Schema, Schema)
 }
 
-// newerSchema judges field v of a record; nil where it can be read.
-func newerSchema(jobID, v string) error {
+// layoutOf is the layout that field v of a record names; a NewerSchema where this build
+// has none.
+func layoutOf(jobID, v string) (*lua.Layout, error) {
 	if v == "" {
-		return nil
+		return lua.LayoutOf(firstSchema), nil
 	}
-	if n, err := strconv.Atoi(v); err != nil || n > Schema {
-		return &NewerSchema{JobID: jobID, Schema: v}
+	n, err := strconv.Atoi(v)
+	layout := lua.LayoutOf(n)
+	if err != nil || layout == nil {
+		return nil, &NewerSchema{JobID: jobID, Schema: v}
 	}
-	return nil
+	return layout, nil
 }
 
 // WriteSchema has new jobs recorded with a schema from now on: of those this build

@@ -126,3 +126,30 @@ func TestStore_OneJobFromSubmitToResult(t *testing.T) {
 		require.Equal(t, []string{"submit", "claim", "finalize"}, verbs)
 	})
 }
+
+// TestStore_WhatAProviderWroteStaysInItsPlace: tabs and new lines in what is kept of a
+// call end no value and no line of the record.
+func TestStore_WhatAProviderWroteStaysInItsPlace(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		b := setup(t, rdb)
+		job := b.submit("k")
+		end := ending(b.claim(job.ID, 1))
+		end.Evidence = json.RawMessage("{\n\t\"mine\": 1\r\n}")
+		_, err := b.Finalize(b.ctx, end, json.RawMessage(`{}`), json.RawMessage("{\n\t\"tokens\": 7\n}"))
+		require.NoError(t, err)
+		done := b.get(job.ID)
+		require.Equal(t, jobs.Succeeded, done.State)
+		require.Len(t, done.Attempts, 1)
+		require.JSONEq(t, `{"mine":1}`, string(done.Attempts[0].Evidence))
+		require.JSONEq(t, `{"tokens":7}`, string(done.Attempts[0].Usage))
+		b.agree(job.ID)
+
+		// What a look-up said is compared as it is kept, or every look would be news.
+		asked := b.submit("asked")
+		b.suspect(b.claim(asked.ID, 1))
+		require.NoError(t, b.Look(b.ctx, asked.ID, 1, "gone\nfor good"))
+		require.NoError(t, b.Look(b.ctx, asked.ID, 1, "gone\nfor good"))
+		require.Len(t, b.trail(asked.ID, "look"), 1)
+	})
+}

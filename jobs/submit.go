@@ -78,14 +78,21 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 // job is what was submitted, as it is now. Of one that was just made only the time
 // is answered: the rest is known.
 func (sub Submission) job(a *answer) (*Job, error) {
-	if len(a.rest) == 1 {
+	if len(a.rest) != 1 {
+		return nil, fmt.Errorf("submitting job %s: %d fields answered, want 1", a.detail, len(a.rest))
+	}
+	record, held := a.rest[0].([]any)
+	if !held {
 		job := sub.made(Time(num(a.rest[0])))
 		job.Version, job.Revision, job.State = a.version, a.revision, a.state
 		return job, nil
 	}
-	job, err := readRecord(a.detail, a.rest)
-	if err != nil || job == nil {
+	job, err := readRecord(a.detail, record)
+	if err != nil {
 		return nil, fmt.Errorf("reading the submitted job %s: %w", a.detail, err)
+	}
+	if job == nil {
+		return nil, fmt.Errorf("the record of job %s, which holds the key, cannot be read; onejob fsck says more", a.detail)
 	}
 	return job, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 	"onejob/redistest"
 )
 
@@ -55,7 +56,7 @@ func (b *bundle) pass(id string, n int) {
 	b.t.Helper()
 	keys := prefixOf(id)
 	name := "h" + strconv.Itoa(n)
-	require.NoError(b.t, b.rdb.HSet(b.ctx, keys+"job:"+id, name+".next", 1, name+".lease", 1).Err())
+	require.NoError(b.t, recordtest.Set(b.ctx, b.rdb, keys+"job:"+id, map[string]any{name + ".next": 1, name + ".lease": 1}))
 	require.NoError(b.t, b.rdb.ZAdd(b.ctx, keys+"due", redis.Z{Score: 1, Member: "webhook:" + id + ":" + name}).Err())
 }
 
@@ -342,7 +343,7 @@ func TestWebhook_LastTryComesBeforeTheExpiry(t *testing.T) {
 		require.Equal(t, job.ExpiresAt, b.get(job.ID).ExpiresAt)
 
 		expiring := jobs.Time(time.Now().Add(30 * time.Second).UnixMilli())
-		require.NoError(t, rdb.HSet(b.ctx, prefixOf(job.ID)+"job:"+job.ID, "expires", int64(expiring)).Err())
+		require.NoError(t, recordtest.Set(b.ctx, rdb, prefixOf(job.ID)+"job:"+job.ID, map[string]any{"expires": int64(expiring)}))
 		b.pass(job.ID, 1)
 		token, _ = b.take(job.ID, 1)
 		require.Equal(t, jobs.WebhookExhausted, b.tried(jobs.WebhookTried{JobID: job.ID, Number: 1, Token: token, Status: 500}).State)
@@ -386,7 +387,7 @@ func TestWebhook_IsHandedOut(t *testing.T) {
 		// The record expires with a delivery pending.
 		b.pass(job.ID, 1)
 		prefix := prefixOf(job.ID)
-		require.NoError(t, rdb.Del(b.ctx, prefix+"job:"+job.ID, prefix+"data:"+job.ID).Err())
+		require.NoError(t, rdb.Del(b.ctx, prefix+"job:"+job.ID).Err())
 		require.Empty(t, mine())
 		require.Zero(t, b.pending())
 		_, try := b.take(job.ID, 1)
@@ -429,7 +430,7 @@ func TestWebhook_IDsAreNeverUsedTwice(t *testing.T) {
 	lost := b.get(job.ID).Webhooks[0].ID
 	prefix := prefixOf(job.ID)
 	// Back to before: no delivery was recorded.
-	require.NoError(t, b.rdb.HSet(b.ctx, prefix+"job:"+job.ID, "hooks", 0).Err())
+	require.NoError(t, recordtest.Set(b.ctx, b.rdb, prefix+"job:"+job.ID, map[string]any{"hooks": 0}))
 	require.Eventually(t, func() bool {
 		now, err := b.Now(b.ctx)
 		return err == nil && now.UnixMilli() > int64(b.get(job.ID).UpdatedAt)

@@ -13,7 +13,7 @@ if not load_job() then return reply('not_found') end
 local a = load_attempt(n)
 if not a then return reply('no_attempt') end
 if a.token ~= token then return reply('revoked', a.state) end
-if redis.call('HGET', DATA, stored(n .. '.handle')) == handle then return reply('accepted') end
+if redis.call('HGET', JOB, stored(n .. '.handle')) == handle then return reply('accepted') end
 
 set_attempt(n, 'handle', handle)
 event('accept', n, a.state, a.state)

@@ -16,9 +16,8 @@ if not a then return reply('no_attempt') end
 if a.state ~= 'running' or a.token ~= token or now > a.deadline then return reply('revoked', a.state) end
 
 local lease = now + tonumber(ARGV[7])
-redis.call('HSET', JOB, stored(n .. '.lease'), text(lease))
-if given(ARGV[8]) and not a.sent then
-  redis.call('HSET', JOB, stored(n .. '.sent'), text(now - tonumber(ARGV[8])))
-end
+set_attempt(n, 'lease', lease)
+if given(ARGV[8]) and not a.sent then set_attempt(n, 'sent', now - tonumber(ARGV[8])) end
+save()
 remind('lease', n, math.min(lease, a.deadline))
 return reply('beating')

@@ -20,14 +20,14 @@ local function claimed(fence)
   for i = 1, n do
     if providers[i] == a.provider then try = try + 1 end
   end
-  local values = redis.call('HMGET', DATA, stored('input'), stored('params'))
+  local values = redis.call('HMGET', JOB, stored('input'), stored('params'))
   return reply('claimed', '', '', text(fence), job.route, job.owner, text(try), values[1], values[2] or '',
     text(math.max(0, now - (a.not_before or now))), job.trace or '')
 end
 
 if a.state == 'running' and a.token == token then
   -- Written again, for a WAIT that follows waits for what its own connection wrote.
-  redis.call('HSET', JOB, stored(n .. '.token'), token)
+  save()
   return claimed(a.fence)
 end
 if a.state ~= 'starting' or a.provider ~= ARGV[9] or is_ended(job.state) then return reply('not_starting', a.state) end

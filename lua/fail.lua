@@ -12,7 +12,7 @@
 -- Answers failed (opened: the attempt that follows, if any) | late | not_found |
 -- no_attempt.
 
-local n, fence, reason, message = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7], ARGV[8]
+local n, fence, reason, message = tonumber(ARGV[5]), tonumber(ARGV[6]), one_line(ARGV[7]), ARGV[8]
 local policy = cjson.decode(ARGV[14])
 
 if not load_job() then return reply('not_found') end

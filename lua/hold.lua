@@ -6,7 +6,7 @@
 --
 -- Answers held | not_starting | not_found | no_attempt.
 
-local n, why = tonumber(ARGV[5]), ARGV[6]
+local n, why = tonumber(ARGV[5]), one_line(ARGV[6])
 
 if not load_job() then return reply('not_found') end
 local a = load_attempt(n)

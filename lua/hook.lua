@@ -1,10 +1,10 @@
 -- include: record
 -- Deliveries: what a job's webhook is told of, and when (docs/webhooks.md).
 --
--- Delivery h is kept beside the attempts, as fields h<h>.<name>: event, at, state
+-- Delivery h is kept beside the attempts, as their row h<h>: event, at, state
 -- (pending, delivered, exhausted or disabled), tries, next, lease, token, code,
--- error, delivered. While it is pending it has an entry in the due set and one in
--- the partition's set `webhooks`, both named webhook:<job>:h<h>.
+-- delivered; and field h<h>.error. While it is pending it has an entry in the due set
+-- and one in the partition's set `webhooks`, both named webhook:<job>:h<h>.
 
 local HOOKS = PREFIX .. 'webhooks'
 local ANNOUNCED = { succeeded = true, failed = true, cancelled = true, unknown = true }
@@ -13,10 +13,10 @@ local function set_hook(h, field, value) set_attempt('h' .. h, field, value) end
 
 -- load_hook reads one delivery; nil when there is none with that number.
 local function load_hook(h)
-  local function field(name) return job['h' .. h .. '.' .. name] end
-  if not field('event') then return nil end
-  return { number = h, event = field('event'), state = field('state'), tries = tonumber(field('tries')) or 0,
-    lease = tonumber(given(field('lease')) or '0'), token = given(field('token')), next = tonumber(field('next')) or 0 }
+  local row = rows['h' .. h]
+  if not row then return nil end
+  return { number = h, event = row.event, state = row.state, tries = tonumber(row.tries) or 0,
+    lease = tonumber(row.lease) or 0, token = row.token, next = tonumber(row.next) or 0 }
 end
 
 -- open_hook makes a delivery pending: its next try is due at a time.

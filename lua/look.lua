@@ -6,7 +6,7 @@
 --
 -- Answers noted | not_unknown | not_found | no_attempt.
 
-local n, said = tonumber(ARGV[5]), ARGV[6]
+local n, said = tonumber(ARGV[5]), one_line(ARGV[6])
 
 if not load_job() then return reply('not_found') end
 local a = load_attempt(n)
@@ -19,7 +19,7 @@ if a.state ~= 'unknown' then
 end
 
 -- The trail gets a line when the answer changes, not one for every look.
-if job[n .. '.lookup'] ~= said then event('look', n, 'unknown', 'unknown', said) end
+if rows[n].lookup ~= said then event('look', n, 'unknown', 'unknown', said) end
 set_attempt(n, 'lookup', said)
 set_attempt(n, 'looked_at', now)
 remember('noted')

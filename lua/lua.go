@@ -3,7 +3,7 @@
 // (answers.go) to errors.
 //
 // A script may begin with `-- include: name`, which puts name.lua, and what that
-// includes, in front of it.
+// includes, in front of it; `layouts` are made from layout.go.
 package lua
 
 import (
@@ -57,8 +57,8 @@ func load(name string) *redis.Script {
 
 // read returns a script without what it includes.
 func read(name string) ([]byte, error) {
-	if name == "schemas" && schemas != nil {
-		return schemas, nil
+	if name == "layouts" {
+		return []byte(layoutSource()), nil
 	}
 	return files.ReadFile(name + ".lua") //nolint:wrapcheck // whoever asks says which
 }

@@ -9,7 +9,10 @@
 
 local repair = ARGV[5] == '1'
 
-if not load_job() then return newer and { 'newer_schema', newer } or { 'not_found' } end
+if not load_job(true) then
+  if damaged then return { 'mended', 'its field small cannot be read; nothing can mend that' } end
+  return newer and { 'newer_schema', newer } or { 'not_found' }
+end
 
 local found = { 'mended' }
 local function problem(what, mend, ...)
@@ -52,7 +55,7 @@ elseif string.match(holder, ' (%S+)$') ~= job.id then
 end
 
 -- No key of a job that has not ended carries a TTL; every key of one that has does.
-for _, name in ipairs({ JOB, DATA, key }) do
+for _, name in ipairs({ JOB, key }) do
   local ttl = redis.call('PTTL', name)
   if not is_ended(job.state) and ttl >= 0 then
     problem('a time to live on ' .. name .. ' though the job has not ended', redis.call, 'PERSIST', name)
@@ -76,7 +79,7 @@ for n = 1, job.attempts do
   end
   if states[n] == 'running' then must_be_due(due_name('lease', n), now) end
   -- One that is to be looked up has been told when (suspect, take).
-  if states[n] == 'unknown' and job[n .. '.lookup_at'] then
+  if states[n] == 'unknown' and rows[n].lookup_at then
     must_be_due(due_name('lookup', n), now)
   end
 end

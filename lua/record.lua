@@ -2,14 +2,10 @@
 -- The record: what every verb reads, and the one way it is written.
 --
 -- KEYS of every verb, all in one hash slot (design §3):
---   1 job   hash    the job and, in fields <n>.<name>, its attempts: what is small
---   2 data  hash    what is large, and the trail in fields e<k>
---   3 due   zset    what must happen later in this partition, by time
---   4 seq   counter rises with every verb that writes
+--   1 job   hash    the job and its attempts: see schema.lua
+--   2 due   zset    what must happen later in this partition, by time
+--   3 seq   counter rises with every verb that writes
 -- The state and owner indexes and the key's own record share the prefix of seq.
---
--- The two hashes are apart for the memory of the store: Redis packs a hash tightly
--- as long as every value has at most 64 bytes, which is four times less.
 --
 -- ARGV of every verb:
 --   1 op         id of this operation, made before the call; found again = answered again
@@ -26,7 +22,7 @@
 -- Redis does not roll back: a verb reads and validates first, collects its
 -- writes in set() and set_attempt(), and writes them all in commit().
 
-local JOB, DATA, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local JOB, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3]
 local OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local PREFIX = string.sub(SEQ, 1, -4)
 
@@ -35,12 +31,13 @@ local REMEMBERED = 16 -- operations whose answers a job keeps
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 
-local job, states, providers = nil, {}, {}
-local job_writes, job_deletes, data_writes, data_deletes = {}, {}, {}, {}
+local job, rows, ops, states, providers = nil, {}, {}, {}, {}
+local writes, deletes = {}, {} -- of the fields of their own
+local damaged -- the record is there and cannot be read
 
--- LARGE are the fields kept in data, of the job and of its attempts.
-local LARGE = { input = true, params = true, metadata = true, webhook_url = true, key = true, result = true,
-  error_message = true, evidence = true, usage = true, error = true, handle = true }
+-- LARGE are the fields of their own, of the job, its attempts and its deliveries.
+local LARGE = { input = true, params = true, metadata = true, webhook_url = true, result = true,
+  error_message = true, error = true, usage = true, handle = true }
 
 local function text(number) return string.format('%d', number) end
 local AT = text(now)
@@ -59,33 +56,36 @@ local function given(value)
   return value
 end
 
-local function write(writes, field, value)
-  if value == now then value = AT elseif type(value) == 'number' then value = text(value) end -- numbers are whole
-  if renamed then field = stored(field) end
-  writes[#writes + 1] = field
+local function write(field, value)
+  writes[#writes + 1] = stored(field)
   writes[#writes + 1] = value
 end
 
+-- small is a value as a line may hold it, where empty is not there.
+local function small(value)
+  if value == now then return AT end
+  if type(value) == 'string' then return given(one_line(value)) end
+  if type(value) == 'number' and value >= 1e14 then return text(value) end
+  return value
+end
+
 local function set(field, value)
-  if LARGE[field] then return write(data_writes, field, value) end
-  job[field] = value
-  write(job_writes, field, value)
+  if LARGE[field] then return write(field, value) end
+  job[field] = small(value)
 end
 
 local function unset(field)
   if LARGE[field] then
-    data_deletes[#data_deletes + 1] = stored(field)
+    deletes[#deletes + 1] = stored(field)
     return
   end
   job[field] = nil
-  job_deletes[#job_deletes + 1] = stored(field)
 end
 
 local function set_attempt(n, field, value)
-  local name = digits(n) .. '.' .. field
-  if LARGE[field] then return write(data_writes, name, value) end
-  job[name] = value
-  write(job_writes, name, value)
+  if LARGE[field] then return write(digits(n) .. '.' .. field, value) end
+  rows[n] = rows[n] or {}
+  rows[n][field] = small(value)
 end
 
 local function set_attempt_given(n, field, value)
@@ -94,33 +94,34 @@ end
 
 -- turn_to makes the verb speak of another job of the same partition from here on.
 local function turn_to(id)
-  JOB, DATA = PREFIX .. 'job:' .. id, PREFIX .. 'data:' .. id
-  job, states, providers = nil, {}, {}
-  job_writes, job_deletes, data_writes, data_deletes = {}, {}, {}, {}
+  JOB = PREFIX .. 'job:' .. id
+  job, rows, ops, states, providers = nil, {}, {}, {}, {}
+  writes, deletes = {}, {}
 end
 
 local function load_states()
   for n = 1, job.attempts do
-    states[n], providers[n] = job[digits(n) .. '.state'], job[digits(n) .. '.provider']
+    local row = rows[n]
+    if row then states[n], providers[n] = row.state, row.provider end
   end
 end
 
 -- load_job reads all that is small of the job and its attempts; nil when there is
 -- no such job (a verb on a job that is not there writes nothing), or its record is of
--- a newer schema: then reply() says so, whatever it is asked to answer.
-local function load_job()
-  local fields = redis.call('HGETALL', JOB)
-  if #fields == 0 then return nil end
-  job = { id = string.sub(JOB, #PREFIX + 5) }
-  for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
-  if not open_schema(job.v) then
-    job = nil
-    return nil
+-- a newer schema: then reply() says so, whatever it is asked to answer. A record that
+-- somebody has damaged by hand is an error, or nil for who says that he puts up with it.
+local function load_job(damaged_too)
+  local got = redis.call('HMGET', JOB, 'v', 'small')
+  if not open_schema(got[1]) then return nil end
+  if not got[2] and redis.call('EXISTS', JOB) == 0 then return nil end
+  job, rows, ops = read_small(got[2] or '')
+  damaged = not job
+  if damaged then
+    rows, ops = {}, {}
+    if damaged_too then return nil end
+    error('the record ' .. JOB .. ' cannot be read; onejob fsck says more')
   end
-  if renamed then
-    rename(fields)
-    for i = 1, #fields, 2 do job[fields[i]] = fields[i + 1] end
-  end
+  job.id = string.sub(JOB, #PREFIX + 5)
   job.version, job.revision = tonumber(job.version), tonumber(job.revision)
   job.attempts, job.created = tonumber(job.attempts), tonumber(job.created)
   load_states()
@@ -130,12 +131,10 @@ end
 -- load_attempt gives one attempt; nil when there is none with that number.
 local function load_attempt(n)
   if not states[n] then return nil end
-  local prefix = digits(n) .. '.'
-  local function field(name) return job[prefix .. name] end
-  local function number(name) return tonumber(field(name)) end
-  return { number = n, state = states[n], provider = providers[n], fence = number('fence'), token = field('token'),
-    lease = number('lease'), deadline = number('deadline'), not_before = number('not_before'), reason = field('reason'),
-    unknown_at = number('unknown_at'), sent = field('sent'), late_sha256 = field('late_sha256') }
+  local row = rows[n]
+  return { number = n, state = states[n], provider = providers[n], fence = tonumber(row.fence), token = row.token,
+    lease = tonumber(row.lease), deadline = tonumber(row.deadline), not_before = tonumber(row.not_before), reason = row.reason,
+    unknown_at = tonumber(row.unknown_at), sent = row.sent, late_sha256 = row.late_sha256 }
 end
 
 local function is_open(state) return state == 'starting' or state == 'running' or state == 'unknown' end
@@ -163,6 +162,7 @@ local function move_attempt(n, to)
   set_attempt(n, 'state', to)
   if not is_open(to) then
     set_attempt(n, 'finished', now)
+    rows[n].lease, rows[n].deadline = nil, nil -- nobody waits for it any more
     redis.call('ZREM', DUE, due_name('wake', n), due_name('lease', n), due_name('lookup', n),
       due_name('settle', n), due_name('race', n), due_name('start', n))
   end
@@ -173,8 +173,7 @@ end
 local function event(verb, n, from, to, reason)
   local k = (tonumber(job.events) or 0) + 1
   set('events', k)
-  write(data_writes, 'e' .. k, table.concat({ AT, ACTOR, verb, n and digits(n) or '', from or '', to or '',
-    reason or '' }, '\t'))
+  write('e' .. digits(k), table.concat({ AT, ACTOR, verb, n and digits(n) or '', from or '', to or '', reason or '' }, '\t'))
 end
 
 -- remember keeps the answer of this operation, so that the same command sent
@@ -182,16 +181,15 @@ end
 -- oldest.
 local function remember(answer, detail)
   if not given(OP) then return end
-  local k = (tonumber(job.ops) or 0) + 1
-  set('ops', k)
-  set('op' .. k % REMEMBERED, OP .. '=' .. answer .. '=' .. (detail or ''))
+  if #ops >= REMEMBERED then table.remove(ops, 1) end
+  ops[#ops + 1] = one_line(table.concat({ 'o', OP, answer, detail or '' }, '='))
 end
 
 -- recall finds what this operation was answered before: answer, detail; or nil.
 local function recall()
-  if not given(OP) or not job.ops then return nil end
-  for k = 0, math.min(tonumber(job.ops), REMEMBERED - 1) do
-    local op, answer, detail = string.match(job['op' .. k] or '', '^([^=]*)=([^=]*)=(.*)$')
+  if not given(OP) then return nil end
+  for k = #ops, 1, -1 do
+    local op, answer, detail = string.match(ops[k], '^o=([^=]*)=([^=]*)=(.*)$')
     if op == OP then return answer, detail end
   end
   return nil
@@ -199,16 +197,17 @@ end
 
 local seq -- as this verb left it
 
+-- save writes what is small, and nothing else: for what is no news of the job.
+local function save() redis.call('HSET', JOB, 'small', small_of(job, rows, ops)) end
+
 -- commit writes what was collected, in one place and one order, and tells
 -- those who watch the job. The version is written by raise() alone (I9). books is
 -- true for what is about the job's deliveries and no news of the job itself.
 local function commit(books)
   set('revision', job.revision + 1)
   if not books then set('updated', now) end
-  redis.call('HSET', JOB, unpack(job_writes))
-  if #job_deletes > 0 then redis.call('HDEL', JOB, unpack(job_deletes)) end
-  if #data_writes > 0 then redis.call('HSET', DATA, unpack(data_writes)) end
-  if #data_deletes > 0 then redis.call('HDEL', DATA, unpack(data_deletes)) end
+  redis.call('HSET', JOB, 'small', small_of(job, rows, ops), unpack(writes))
+  if #deletes > 0 then redis.call('HDEL', JOB, unpack(deletes)) end
   seq = text(redis.call('INCR', SEQ))
   redis.call('PUBLISH', PREFIX .. 'changed:' .. job.id, job.state)
 end
@@ -222,7 +221,7 @@ local function reply(answer, detail, opened, ...)
   if given(opened) and states[tonumber(opened)] then
     local n = tonumber(opened)
     provider, owner = providers[n], job.owner_hash
-    local not_before = tonumber(job[n .. '.not_before'] or '0')
+    local not_before = tonumber(rows[n].not_before) or 0
     wait = text(math.max(0, not_before - now))
   end
   seq = seq or redis.call('GET', SEQ) or '0'

@@ -16,8 +16,10 @@ local there = {}
 for _, state in ipairs({ 'queued', 'running', 'unknown' }) do
   for _, id in ipairs(redis.call('ZRANGE', PREFIX .. 'state:' .. state, 0, -1)) do
     local name = PREFIX .. 'job:' .. id
-    if not open_schema(redis.call('HGET', name, 'v')) then return {} end
-    local owner = redis.call('HGET', name, stored('owner_hash'))
+    local got = redis.call('HMGET', name, 'v', 'small')
+    if not open_schema(got[1]) then return {} end
+    local job = job_of(got[2] or '')
+    local owner = job and job.owner_hash
     if owner then there[owner] = (there[owner] or 0) + 1 end
   end
 end

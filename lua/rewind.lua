@@ -7,7 +7,7 @@
 -- The first to meet a server writes down the seq it began with, so that what others
 -- write meanwhile does not hide from the rest that something was lost.
 --
--- KEYS 1 and 2 are not used here; the jobs are found through the state indexes.
+-- KEYS 1 is not used here; the jobs are found through the state indexes.
 -- ARGV 5 the highest seq the process was given before; 0: none
 --      6 how far seq jumps, so that this is done once, whoever notices
 --      7 id of the server as it is now
@@ -52,7 +52,7 @@ end
 for _, state in ipairs({ 'queued', 'running' }) do
   for _, id in ipairs(redis.call('ZRANGE', PREFIX .. 'state:' .. state, 0, -1)) do
     turn_to(id)
-    if load_job() then
+    if load_job(true) then
       looked = looked + 1
       for n = 1, job.attempts do
         if states[n] == 'starting' or states[n] == 'running' then suspect(n) end

@@ -2,11 +2,11 @@
 -- submit reserves the key for one exact intent and records the job with its
 -- first attempt (design §2, §3). Guards I1, I7, I8.
 --
--- KEYS and ARGV 1 to 4, and the answer, are those of record.lua, which is not
+-- KEYS 1 to 3, ARGV 1 to 4, and the answer, are those of record.lua, which is not
 -- included: what is new needs none of the books that changing a record needs, and
 -- this is the script that runs most.
 --
--- KEYS 5 key          string `<fingerprint> <job id>`
+-- KEYS 4 key          string `<fingerprint> <job id>`
 -- ARGV 5 fingerprint  6 job id        7 owner       8 owner hash  9 idempotency key
 --     10 key hash    11 route        12 provider   13 input      14 params
 --     15 metadata    16 webhook url  17 start within, ms
@@ -19,11 +19,11 @@
 -- rest; exists the record, as read.lua gives it; newer_schema its schema; version,
 -- state and revision are there.
 
-local JOB, DATA, DUE, SEQ, KEY = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local JOB, DUE, SEQ, KEY = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local PREFIX = string.sub(SEQ, 1, -4)
 local fingerprint, id, provider = ARGV[5], ARGV[6], ARGV[12]
 local schema = tonumber(ARGV[20] or '1')
-local opening = OPENING[schema] or error('no schema ' .. schema)
+if not open_schema(schema) then error('no schema ' .. schema) end
 
 local function answer(word, job_id, ...)
   return { word, redis.call('GET', SEQ) or '0', '0', '', '0', job_id, '', '', '', '', ... }
@@ -33,16 +33,17 @@ end
 if not redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX') then
   local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
   if held_fingerprint ~= fingerprint then return answer('conflict', held_id) end
-  local held = record_of(PREFIX .. 'job:' .. held_id, PREFIX .. 'data:' .. held_id)
+  local held = record_of(PREFIX .. 'job:' .. held_id, true)
   if newer then return answer('newer_schema', held_id, newer) end
-  if #held[1] == 0 then return answer('gone', held_id) end
+  if #held == 0 then return answer('gone', held_id) end
   -- Its own id: this very command, sent again after its reply was lost. Of a job that
   -- has not been touched since, its caller knows all but the time.
   local mine = held_id == id
-  if mine and value_of(held[1], 'revision') == '1' then
-    return { 'created', redis.call('GET', SEQ), '1', 'queued', '1', id, '', '', '', '', value_of(held[1], 'created') }
+  local job = mine and job_of(value_of(held, 'small') or '')
+  if job and job.revision == '1' then
+    return { 'created', redis.call('GET', SEQ), '1', 'queued', '1', id, '', '', '', '', job.created }
   end
-  return answer(mine and 'created' or 'exists', held_id, unpack(held))
+  return answer(mine and 'created' or 'exists', held_id, held)
 end
 
 local clock = redis.call('TIME')
@@ -50,39 +51,31 @@ local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local function text(number) return string.format('%d', number) end
 local at = text(now)
 
-local small = { 'state', 'queued', 'version', '1', 'revision', '1', 'attempts', '1', 'events', '1',
-  'created', at, 'updated', at, 'owner', ARGV[7], 'owner_hash', ARGV[8], 'key_hash', ARGV[10],
-  'fingerprint', fingerprint, 'route', ARGV[11], 'provider', provider,
-  '1.state', 'starting', '1.provider', provider, '1.created', at, '1.not_before', at }
-local large = { 'key', ARGV[9], 'input', ARGV[13], 'e1', at .. '\t' .. ARGV[2] .. '\tsubmit\t1\t\tstarting\t' }
+local function given(value) return value ~= '' and value or nil end
 
-local function keep_given(fields, name, value)
-  if value and value ~= '' then
-    fields[#fields + 1] = name
-    fields[#fields + 1] = value
-  end
+local job = { state = 'queued', version = 1, revision = 1, attempts = 1, events = 1, created = at, updated = at,
+  owner = one_line(ARGV[7]), owner_hash = ARGV[8], key = ARGV[9], key_hash = ARGV[10], fingerprint = fingerprint,
+  route = ARGV[11], provider = provider, trace = given(one_line(ARGV[19] or '')), epoch = redis.call('GET', PREFIX .. 'epoch') or nil }
+local attempt = { state = 'starting', provider = provider, created = at, not_before = at }
+if given(ARGV[16]) then job.hooks = 0 end -- see announce in hook.lua
+if given(ARGV[17]) then
+  job.start_by = now + tonumber(ARGV[17])
+  redis.call('ZADD', DUE, text(job.start_by + 1), 'start:' .. id .. ':1')
 end
+for column, value in pairs(layout.opening) do job[column] = value end
 
-keep_given(large, 'params', ARGV[14])
-keep_given(large, 'metadata', ARGV[15])
-keep_given(large, 'webhook_url', ARGV[16])
-if ARGV[16] ~= '' then keep_given(small, 'hooks', '0') end -- see announce in hook.lua
-keep_given(small, 'trace', ARGV[19])
-keep_given(small, 'epoch', redis.call('GET', PREFIX .. 'epoch'))
-if ARGV[17] ~= '' then
-  local start_by = now + tonumber(ARGV[17])
-  keep_given(small, 'start_by', text(start_by))
-  redis.call('ZADD', DUE, text(start_by + 1), 'start:' .. id .. ':1')
+local record = { 'small', small_of(job, { attempt }, {}), stored('input'), ARGV[13],
+  'e1', at .. '\t' .. ARGV[2] .. '\tsubmit\t1\t\tstarting\t' }
+local function keep_given(name, value)
+  if not given(value) then return end
+  record[#record + 1] = stored(name)
+  record[#record + 1] = value
 end
-
-open_schema(schema)
-for _, value in ipairs(opening) do small[#small + 1] = value end
-if renamed then
-  for i = 1, #small, 2 do small[i] = stored(small[i]) end
-  for i = 1, #large, 2 do large[i] = stored(large[i]) end
-end
-redis.call('HSET', JOB, unpack(small))
-redis.call('HSET', DATA, unpack(large))
+keep_given('params', ARGV[14])
+keep_given('metadata', ARGV[15])
+keep_given('webhook_url', ARGV[16])
+if schema > 1 then keep_given('v', ARGV[20]) end
+redis.call('HSET', JOB, unpack(record))
 redis.call('ZADD', DUE, text(now + tonumber(ARGV[18])), 'wake:' .. id .. ':1')
 redis.call('ZADD', PREFIX .. 'state:queued', at, id)
 redis.call('ZADD', PREFIX .. 'owner:' .. ARGV[8], at, id)

@@ -33,30 +33,39 @@ local KINDS = {
 
 -- again counts and tells the tries and the wait; nil when the entry is of no use
 -- any more.
-local function again(kind, job, n)
-  if kind.state and redis.call('HGET', job, stored(n .. '.state')) ~= kind.state then return nil end
-  if redis.call('EXISTS', job) == 0 then return nil end
-  local tries = redis.call('HINCRBY', job, stored(n .. '.' .. kind.counter), 1)
+local function again(kind, row)
+  if not row or (kind.state and row.state ~= kind.state) then return nil end
+  local tries = (tonumber(row[kind.counter]) or 0) + 1
+  row[kind.counter] = tries
   if kind.tries and tries > kind.tries then return nil end
   local wait = math.min(kind.most, kind.first * 2 ^ math.min(tries - 1, 30))
-  if kind.next then redis.call('HSET', job, stored(n .. '.' .. kind.next), text(now + wait)) end
+  if kind.next then row[kind.next] = text(now + wait) end
   return tries, wait
 end
 
 local taken, left = {}, 0
 for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIMIT', 0, ARGV[1])) do
   local name, id, last = string.match(member, '^(%w+):([^:]+):(.+)$')
-  local job = PREFIX .. 'job:' .. (id or '')
-  local ours = open_schema(redis.call('HGET', job, 'v'))
-  local tries, wait, provider, owner = 0, TURN, '', ''
+  local name_of_job = PREFIX .. 'job:' .. (id or '')
+  local got = redis.call('HMGET', name_of_job, 'v', 'small')
+  local ours = open_schema(got[1])
+  local tries, wait, provider, owner, damaged = 0, TURN, '', '', false
   if ours and KINDS[name] then
-    tries, wait = again(KINDS[name], job, last)
-    provider = redis.call('HGET', job, stored(last .. '.provider')) or ''
-    if name == 'wake' then owner = redis.call('HGET', job, stored('owner_hash')) or '' end
+    tries = nil
+    if got[2] then
+      local job, rows, ops = read_small(got[2])
+      local row = job and rows[tonumber(last) or last]
+      tries, wait = again(KINDS[name], row)
+      if tries then redis.call('HSET', name_of_job, 'small', small_of(job, rows, ops)) end
+      provider, damaged = row and row.provider or '', not job
+      if job and name == 'wake' then owner = job.owner_hash end
+    end
   end
   if not ours then
     left = left + 1
     redis.call('ZADD', DUE, text(now + LEAVE), member)
+  elseif damaged then
+    redis.call('ZADD', DUE, text(now + TURN), member) -- onejob fsck speaks of it
   elseif name and tries then
     redis.call('ZADD', DUE, text(now + wait), member)
     taken[#taken + 1] = { name, id, last, text(tries), provider, owner }

@@ -163,7 +163,7 @@ func observed(resp *http.Response, wire *Wire) *http.Response {
 	wire.Note(func(e *Evidence) {
 		e.Status = resp.StatusCode
 		// Anthropic leaves the X- out.
-		e.RequestID = cmp.Or(resp.Header.Get("X-Request-Id"), resp.Header.Get("Request-Id"))
+		e.RequestID = shorten(cmp.Or(resp.Header.Get("X-Request-Id"), resp.Header.Get("Request-Id")))
 	})
 	resp.Body = &watchedBody{ReadCloser: resp.Body, wire: wire}
 	return resp

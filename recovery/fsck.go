@@ -91,11 +91,7 @@ func (f *Fsck) miscount(m jobs.Miscount) error {
 }
 
 func (f *Fsck) stray(s jobs.Stray) error {
-	what := "its record is not there"
-	if s.Member != "" {
-		what = "the record of " + s.Member + " is not there"
-	}
-	f.found(Finding{Job: s.JobID, Where: s.Key, What: what, Repaired: f.Repair})
+	f.found(Finding{Job: s.JobID, Where: s.Key, What: "the record of " + s.Member + " is not there", Repaired: f.Repair})
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 	"onejob/providers"
 	"onejob/redistest"
 )
@@ -56,7 +57,7 @@ func TestLookup(t *testing.T) {
 				id := w.unknown(jobs.Reminders{Lookup: time.Millisecond})
 				if c.passed {
 					for _, key := range rdb.Keys(w.ctx, "oj:*job:"+id).Val() {
-						require.NoError(t, rdb.HSet(w.ctx, key, "1.deadline", 1).Err())
+						require.NoError(t, recordtest.Set(w.ctx, rdb, key, map[string]any{"1.deadline": 1}))
 					}
 				}
 				w.due("lookup")

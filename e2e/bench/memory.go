@@ -81,7 +81,7 @@ const sampled = 500
 // weighKeys tells what of a finished job's bytes is in its own keys.
 func (b *bench) weighKeys(ctx context.Context, whole float64) error {
 	rest := whole
-	for _, kind := range []string{"job", "data", "key"} {
+	for _, kind := range []string{"job", "key"} {
 		mean, err := b.store.meanSize(ctx, kind)
 		if err != nil {
 			return err
@@ -137,7 +137,7 @@ func (s *store) some(ctx context.Context, kind string) ([]string, error) {
 
 // given is the length of a job's input and result.
 func (s *store) given(ctx context.Context) (float64, error) {
-	keys, err := s.some(ctx, "data")
+	keys, err := s.some(ctx, "job")
 	if err != nil {
 		return 0, err
 	}

@@ -178,8 +178,7 @@ func (r *run) memoryTable() string {
 	for _, row := range [][2]string{
 		{"waiting to be claimed, the wake-up included", "open job bytes"},
 		{"finished", "finished job bytes"},
-		{"of that: the small fields (`job`)", "finished job bytes: job"},
-		{"of that: the large ones and the trail (`data`)", "finished job bytes: data"},
+		{"of that: the record, input, result and trail included", "finished job bytes: job"},
 		{"of that: the idempotency key", "finished job bytes: key"},
 		{"of that: indexes, the reminder of its expiry, Redis's own tables", "finished job bytes: indexes"},
 		{"of that: what it was given and gave back", "finished job bytes: input and result"},

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 )
 
 // damage is something that went wrong in the store, by hand or by a bug.
@@ -21,7 +22,7 @@ type damage struct {
 }
 
 // damaged are the names of what can be damaged.
-type damaged struct{ id, prefix, job, data, key, ownerHash string }
+type damaged struct{ id, prefix, job, key, ownerHash string }
 
 const otherID = "job_01ARZ3NDEKTSV4RRFFQ69G5FAV00" // of no job
 
@@ -57,13 +58,13 @@ var damages = map[string]damage{
 		return rdb.Expire(ctx, d.key, time.Hour).Err()
 	}, "though the job has not ended"},
 	"ended job without one": {jobs.Failed, func(ctx context.Context, rdb *redis.Client, d damaged) error {
-		return rdb.Persist(ctx, d.data).Err()
+		return rdb.Persist(ctx, d.job).Err()
 	}, "though the job has ended"},
 	"key freed": {jobs.Running, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.Del(ctx, d.key).Err()
 	}, "its key is free"},
 	"wrong state": {jobs.Unknown, func(ctx context.Context, rdb *redis.Client, d damaged) error {
-		return rdb.HSet(ctx, d.job, "state", "queued").Err()
+		return recordtest.Set(ctx, rdb, d.job, map[string]any{"state": "queued"})
 	}, "its attempts say unknown"},
 	"wrong count of open jobs": {jobs.Running, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.HIncrBy(ctx, d.prefix+"open", d.ownerHash, 1).Err()
@@ -74,9 +75,6 @@ var damages = map[string]damage{
 	"stray due entry": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
 		return rdb.ZAdd(ctx, "oj:{0}:due", redis.Z{Score: 1, Member: "lease:" + otherID + ":1"}).Err()
 	}, "is not there"},
-	"stray data": {jobs.Queued, func(ctx context.Context, rdb *redis.Client, d damaged) error {
-		return rdb.HSet(ctx, "oj:{0}:data:"+otherID, "input", "{}").Err()
-	}, "its record is not there"},
 }
 
 func TestFsck_FindsAndMends(t *testing.T) {
@@ -134,10 +132,10 @@ func (w *world) seeded(state jobs.State) damaged {
 	}
 	require.Equal(w.t, state, w.job(id).State)
 	keys := w.keysOf(id)
-	owner, err := w.rdb.HGet(w.ctx, keys[0], "owner_hash").Result()
+	owner, err := recordtest.Get(w.ctx, w.rdb, keys[0], "owner_hash")
 	require.NoError(w.t, err)
 	return damaged{
-		id: id, prefix: strings.TrimSuffix(keys[0], "job:"+id), job: keys[0], data: keys[1], key: keys[2],
+		id: id, prefix: strings.TrimSuffix(keys[0], "job:"+id), job: keys[0], key: keys[1],
 		ownerHash: owner,
 	}
 }

@@ -12,19 +12,19 @@ import (
 
 	"onejob/auth"
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 )
 
-// keysOf are the three keys of a job: what is small of it, what is large, its
-// idempotency key.
+// keysOf are the two keys of a job: its record and its idempotency key.
 func (w *world) keysOf(id string) []string {
 	w.t.Helper()
 	found, err := w.rdb.Keys(w.ctx, "oj:{*}:job:"+id).Result()
 	require.NoError(w.t, err)
 	require.Len(w.t, found, 1)
 	prefix := strings.TrimSuffix(found[0], "job:"+id)
-	hash, err := w.rdb.HGet(w.ctx, found[0], "key_hash").Result()
+	hash, err := recordtest.Get(w.ctx, w.rdb, found[0], "key_hash")
 	require.NoError(w.t, err)
-	return []string{found[0], prefix + "data:" + id, prefix + "key:" + hash}
+	return []string{found[0], prefix + "key:" + hash}
 }
 
 // expiries are the moments at which the keys of a job go, -1 where they stay.
@@ -39,7 +39,7 @@ func (w *world) expiries(id string) []time.Duration {
 	return all
 }
 
-var stays = []time.Duration{-1, -1, -1}
+var stays = []time.Duration{-1, -1}
 
 // An ended job's record goes first, then its key; what is left is as before.
 func TestRetention_EverythingGoes(t *testing.T) {

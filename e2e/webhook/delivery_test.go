@@ -18,6 +18,7 @@ import (
 	"onejob/auth"
 	"onejob/config"
 	"onejob/jobs"
+	"onejob/jobs/recordtest"
 	"onejob/redistest"
 	"onejob/webhooks"
 )
@@ -120,7 +121,7 @@ func (s *shop) hurry(id string) {
 	keys, err := s.rdb.Keys(s.ctx, "oj:{*}:job:"+id).Result()
 	require.NoError(s.t, err)
 	require.Len(s.t, keys, 1)
-	require.NoError(s.t, s.rdb.HSet(s.ctx, keys[0], "h1.next", 1).Err())
+	require.NoError(s.t, recordtest.Set(s.ctx, s.rdb, keys[0], map[string]any{"h1.next": 1}))
 	partition, _, _ := strings.Cut(keys[0], "job:")
 	require.NoError(s.t, s.rdb.ZAddXX(s.ctx, partition+"due", redis.Z{Score: 1, Member: "webhook:" + id + ":h1"}).Err())
 }
