@@ -22,6 +22,7 @@ var callRows = []row{
 	{"echo", "Echo alone", true},
 	{"setnx", "Echo + one SET NX", true},
 	{"enqueue", "Echo + asynq enqueue", true},
+	{"worked", "asynq task, end to end", true},
 	{"submit", "submit", false},
 	{"submit-executing", "submit, executing", false},
 	{"replay", "replay", false},

@@ -22,7 +22,11 @@ const (
 	floorEcho    = "echo"    // reads the body and answers
 	floorSetNX   = "setnx"   // and reserves the key
 	floorEnqueue = "enqueue" // and puts a task on a queue instead
+	floorWorked  = "worked"  // and takes it off again, with a handler that does nothing
 )
+
+// floorWorkers is how many tasks that one works on at once.
+const floorWorkers = 64
 
 // runFloor serves one of them: kind, address, Redis.
 func runFloor(args []string) error {
@@ -34,6 +38,12 @@ func runFloor(args []string) error {
 		return fmt.Errorf("reading the address of Redis: %w", err)
 	}
 	rdb := redis.NewClient(options)
+	if args[0] == floorWorked {
+		worker := asynq.NewServerFromRedisClient(rdb, asynq.Config{Concurrency: floorWorkers, LogLevel: asynq.ErrorLevel})
+		if err := worker.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {
+			return fmt.Errorf("starting the worker: %w", err)
+		}
+	}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.GET("/readyz", func(c echo.Context) error { return c.NoContent(http.StatusOK) })
@@ -52,7 +62,7 @@ func floorHandler(kind string, rdb *redis.Client) echo.HandlerFunc {
 		switch kind {
 		case floorSetNX:
 			err = setNX(c.Request().Context(), rdb, key, body)
-		case floorEnqueue:
+		case floorEnqueue, floorWorked:
 			_, err = queue.EnqueueContext(c.Request().Context(), asynq.NewTask("work", body), asynq.TaskID(key))
 		}
 		if err != nil {

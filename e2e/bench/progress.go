@@ -26,6 +26,17 @@ func (s *store) finished(ctx context.Context, count int) error {
 	})
 }
 
+// processed waits until so many tasks of the floor's queue are done, by asynq's count.
+func (s *store) processed(ctx context.Context, count int) error {
+	return process.Until(ctx, finishTime, func(ctx context.Context) error {
+		done, err := s.rdb.Get(ctx, "asynq:{default}:processed").Int()
+		if err == nil && done < count {
+			err = fmt.Errorf("%d of %d tasks are done", done, count)
+		}
+		return err
+	})
+}
+
 // in counts the jobs in a state.
 func (s *store) in(ctx context.Context, state jobs.State) (int64, error) {
 	pipe := s.rdb.Pipeline()

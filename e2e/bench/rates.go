@@ -139,27 +139,43 @@ func endToEnd(ctx context.Context, b *bench, name string) error {
 		return err
 	}
 	defer b.stop(both)
-	warm, err := closedLoop(ctx, both.addr, b.conns, extent{duration: warmTime}, submits)
+	return b.backlog(ctx, name, both, submits, b.store.finished)
+}
+
+// floorEndToEnd is the same with bare tasks.
+func floorEndToEnd(ctx context.Context, b *bench, name string) error {
+	s, err := b.floor(ctx, floorWorked)
 	if err != nil {
 		return err
 	}
-	if err := b.store.finished(ctx, warm.count); err != nil {
+	defer b.stop(s)
+	return b.backlog(ctx, name, s, floors, b.store.processed)
+}
+
+// backlog measures how many a second are done of what is submitted meanwhile; done
+// waits for so many.
+func (b *bench) backlog(ctx context.Context, name string, s *server, next maker, done func(context.Context, int) error) error {
+	warm, err := closedLoop(ctx, s.addr, b.conns, extent{duration: warmTime}, next)
+	if err != nil {
 		return err
 	}
-	before, err := b.used(ctx, both)
+	if err := done(ctx, warm.count); err != nil {
+		return err
+	}
+	before, err := b.used(ctx, s)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	m, err := closedLoop(ctx, both.addr, b.conns, extent{duration: b.duration}, submits)
+	m, err := closedLoop(ctx, s.addr, b.conns, extent{duration: b.duration}, next)
 	if err != nil {
 		return err
 	}
-	if err := b.store.finished(ctx, warm.count+m.count); err != nil {
+	if err := done(ctx, warm.count+m.count); err != nil {
 		return err
 	}
 	b.figures.add(name+"/s", float64(m.count)/time.Since(began).Seconds())
-	return b.costs(ctx, name, both, before, m.count)
+	return b.costs(ctx, name, s, before, m.count)
 }
 
 // everySecond has Redis sync once a second while something is measured.

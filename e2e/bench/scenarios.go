@@ -18,6 +18,7 @@ var scenarios = []scenario{
 	{name: "replay", run: replay},
 	{name: "get", run: getJob},
 	{name: "delay", run: delay},
+	{name: "worked", run: floorEndToEnd},
 	{name: "end-to-end", run: endToEnd},
 	{name: "setnx-everysec", run: everySecond(floorRate(floorSetNX))},
 	{name: "submit-everysec", run: everySecond(submitAlone)},
