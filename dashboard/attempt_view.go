@@ -51,19 +51,6 @@ func (p *Pages) attemptView(job *jobs.Job, a *jobs.Attempt) attemptView {
 	return view
 }
 
-// wire is the evidence of a call over HTTP, as providers write it.
-type wire struct {
-	SentAt    time.Time `json:"sent_at"`
-	FirstByte time.Time `json:"first_byte_at"`
-	LastByte  time.Time `json:"last_byte_at"`
-	Written   int64     `json:"bytes_written"`
-	Read      int64     `json:"bytes_read"`
-	Status    int       `json:"status"`
-	Complete  bool      `json:"complete"`
-	RequestID string    `json:"request_id"`
-	Error     string    `json:"error"`
-}
-
 // seenOf tells the evidence in sentences: what was sent, when, and what came.
 func seenOf(a *jobs.Attempt) []string {
 	if len(a.Evidence) == 0 {
@@ -72,27 +59,27 @@ func seenOf(a *jobs.Attempt) []string {
 		}
 		return []string{"Sent at " + clockOf(a.SentAt.Go()) + "; nothing else was noted."}
 	}
-	var w wire
+	var w jobs.WireFacts
 	if json.Unmarshal(a.Evidence, &w) != nil {
 		return nil
 	}
 	var seen []string
 	add := func(format string, args ...any) { seen = append(seen, fmt.Sprintf(format, args...)) }
 	switch {
-	case w.Written == 0 && w.SentAt.IsZero():
+	case w.BytesWritten == 0 && w.SentAt.IsZero():
 		add("Nothing was sent.")
 	case w.SentAt.IsZero():
-		add("%s sent.", byteSize(w.Written))
+		add("%s sent.", byteSize(w.BytesWritten))
 	default:
-		add("%s sent, the first at %s.", byteSize(w.Written), clockOf(w.SentAt))
+		add("%s sent, the first at %s.", byteSize(w.BytesWritten), clockOf(w.SentAt))
 	}
 	switch {
-	case w.Read == 0 && w.Status == 0:
+	case w.BytesRead == 0 && w.Status == 0:
 		add("Nothing came back.")
 	case w.Complete:
-		add("A whole answer came: %s%s.", byteSize(w.Read), arrival(w))
+		add("A whole answer came: %s%s.", byteSize(w.BytesRead), arrival(w))
 	default:
-		add("An answer began and did not end: %s%s.", byteSize(w.Read), arrival(w))
+		add("An answer began and did not end: %s%s.", byteSize(w.BytesRead), arrival(w))
 	}
 	if w.Status != 0 {
 		add("HTTP status %d.", w.Status)
@@ -106,14 +93,14 @@ func seenOf(a *jobs.Attempt) []string {
 	return seen
 }
 
-func arrival(w wire) string {
-	if w.FirstByte.IsZero() {
+func arrival(w jobs.WireFacts) string {
+	if w.FirstByteAt.IsZero() {
 		return ""
 	}
-	if w.LastByte.IsZero() || w.LastByte.Equal(w.FirstByte) {
-		return " at " + clockOf(w.FirstByte)
+	if w.LastByteAt.IsZero() || w.LastByteAt.Equal(w.FirstByteAt) {
+		return " at " + clockOf(w.FirstByteAt)
 	}
-	return ", from " + clockOf(w.FirstByte) + " to " + clockOf(w.LastByte)
+	return ", from " + clockOf(w.FirstByteAt) + " to " + clockOf(w.LastByteAt)
 }
 
 func clockOf(t time.Time) string { return t.UTC().Format("15:04:05.000") + " UTC" }

@@ -20,9 +20,13 @@ var damages = map[string]func(small string) string{
 	"half the job's line":    func(small string) string { return small[:40] },
 	"half an attempt's line": func(small string) string { return small[:strings.Index(small, "\n1\t")+8] },
 	"empty":                  func(string) string { return "" },
+	takenAway:                func(string) string { return "" },
 	"no number of attempts":  func(small string) string { return strings.Replace(small, "\t1\t1\t1\t", "\t1\t1\tone\t", 1) },
 	"not a record at all":    func(string) string { return "running" },
 }
+
+// takenAway is the damage that leaves no such field at all.
+const takenAway = "taken away"
 
 // TestDamaged: a record that somebody has damaged by hand is an error to whoever wants
 // something of it, said by fsck, and stops nothing else.
@@ -38,6 +42,9 @@ func TestDamaged(t *testing.T) {
 				record := prefix + "job:" + job.ID
 				small := rdb.HGet(b.ctx, record, "small").Val()
 				require.NoError(t, rdb.HSet(b.ctx, record, "small", damage(small)).Err())
+				if name == takenAway {
+					require.NoError(t, rdb.HDel(b.ctx, record, "small").Err())
+				}
 
 				_, err := b.Claim(b.ctx, jobs.ClaimRequest{JobID: job.ID, Attempt: 1, Token: "t", Provider: "inkjet", Deadline: time.Minute})
 				require.ErrorContains(t, err, "cannot be read")

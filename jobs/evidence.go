@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// wireFacts are the evidence of a call as providers write it (providers.Evidence).
-type wireFacts struct {
+// WireFacts are the evidence of a call over HTTP, as providers write it
+// (providers.Evidence). What is not known is zero.
+type WireFacts struct {
 	SentAt       time.Time `json:"sent_at,omitzero"`
 	FirstByteAt  time.Time `json:"first_byte_at,omitzero"`
 	LastByteAt   time.Time `json:"last_byte_at,omitzero"`
@@ -25,7 +26,7 @@ type wireFacts struct {
 // storedEvidence is evidence as records hold it: a fifth of its JSON, where that can be
 // given back byte for byte; else as it is.
 func storedEvidence(evidence json.RawMessage) string {
-	var w wireFacts
+	var w WireFacts
 	if json.Unmarshal(evidence, &w) != nil {
 		return string(evidence)
 	}
@@ -42,7 +43,7 @@ const shortEvidence = "="
 // short is `=sent,first,last,written,read,status,complete,request id,error`: times in
 // nanoseconds, those after sent as what passed since the one before; texts escaped as in
 // a query; what is not there empty, and empty ones at the end left out.
-func (w *wireFacts) short() string {
+func (w *WireFacts) short() string {
 	since := func(at, before time.Time) string {
 		if at.IsZero() {
 			return ""
@@ -88,7 +89,7 @@ func readEvidence(stored string) json.RawMessage {
 		}
 		return before.Add(time.Duration(whole(since))).UTC()
 	}
-	w := wireFacts{
+	w := WireFacts{
 		BytesWritten: whole(parts[3]), BytesRead: whole(parts[4]), Status: int(whole(parts[5])), Complete: parts[6] == "1",
 	}
 	w.SentAt = after(parts[0], time.Time{})

@@ -52,8 +52,8 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', text(now), 'LIM
   local tries, wait, provider, owner, damaged = 0, TURN, '', '', false
   if ours and KINDS[name] then
     tries = nil
-    if got[2] then
-      local job, rows, ops = read_small(got[2])
+    if got[2] or redis.call('EXISTS', name_of_job) == 1 then
+      local job, rows, ops = read_small(got[2] or '')
       local row = job and rows[tonumber(last) or last]
       tries, wait = again(KINDS[name], row)
       if tries then redis.call('HSET', name_of_job, 'small', small_of(job, rows, ops)) end
