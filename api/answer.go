@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,26 +18,43 @@ import (
 // answer writes v as JSON, with text as it is: <, > and & are no danger in what
 // no browser takes for HTML.
 func answer(c echo.Context, status int, v any) error {
-	body, err := encode(v)
-	if err != nil {
+	body := bodies.Get().(*bytes.Buffer)
+	defer putBody(body)
+	if err := encode(body, v); err != nil {
 		return err
 	}
-	if c.Response().Header().Get("Cache-Control") == "" {
-		c.Response().Header().Set("Cache-Control", "no-store")
+	h := c.Response().Header()
+	if len(h["Cache-Control"]) == 0 {
+		h["Cache-Control"] = noStore
 	}
-	return c.Blob(status, "application/json", body) //nolint:wrapcheck // the client is gone
+	h["Content-Type"] = isJSON
+	c.Response().WriteHeader(status)
+	_, err := c.Response().Write(body.Bytes())
+	return err //nolint:wrapcheck // the client is gone
+}
+
+// bodies are buffers of answers that have been written.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// putBody gives a buffer to the next answer, unless it is one that few need.
+func putBody(body *bytes.Buffer) {
+	const most = 64 << 10
+	if body.Cap() <= most {
+		body.Reset()
+		bodies.Put(body)
+	}
 }
 
 // asEver are the rules of encoding/json, whose successor writes an answer in less
 // than half the time.
 var asEver = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false))
 
-func encode(v any) ([]byte, error) {
-	body, err := json.Marshal(v, asEver)
-	if err != nil {
-		return nil, fmt.Errorf("encode an answer: %w", err)
+// encode writes v and the end of its line.
+func encode(body *bytes.Buffer, v any) error {
+	if err := json.MarshalWrite(body, v, asEver); err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
 	}
-	return append(body, '\n'), nil
+	return body.WriteByte('\n') //nolint:wrapcheck // it never fails
 }
 
 // answerJob writes the job as it is now, with its ETag.

@@ -1,8 +1,8 @@
 package api
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -48,17 +48,27 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Prob
 	// byte. Servers without deadlines go without. net/http lifts it when it has read
 	// the body to its end; else it stays, for what net/http reads of the rest.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
-	// A length is only claimed: no more is set aside for it than most bodies need.
-	body := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), 4<<10)+bytes.MinRead))
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+	body, err := readWhole(http.MaxBytesReader(w, r.Body, limit), r.ContentLength)
 	if err == nil {
-		return body.Bytes(), nil
+		return body, nil
 	}
 	w.Header().Set("Connection", "close")
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, tooLarge(limit)
 	}
 	return nil, newProblem(&problemRequestInvalid, "The body did not arrive whole.").because(err)
+}
+
+// readWhole reads to the end. A length is only claimed, or not known at all: no more is
+// set aside for it than most bodies need.
+func readWhole(r io.Reader, length int64) ([]byte, error) {
+	const most = 4 << 10
+	if length <= 0 || length > most {
+		return io.ReadAll(r) //nolint:wrapcheck // whoever asks says what it was
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(r, body) // net/http lets nobody read beyond the length
+	return body, err               //nolint:wrapcheck // as above
 }
 
 func tooLarge(limit int64) *Problem {

@@ -117,6 +117,7 @@ var (
 	noContent  = []string{"default-src 'none'; frame-ancestors 'none'"}
 	noReferrer = []string{"no-referrer"}
 	noStore    = []string{"no-store"}
+	isJSON     = []string{"application/json"}
 )
 
 // secure sets the headers that keep a browser from making more of an answer than
@@ -126,9 +127,10 @@ func secure(next echo.HandlerFunc) echo.HandlerFunc {
 		h := c.Response().Header()
 		h["X-Content-Type-Options"] = noSniff
 		h["Content-Security-Policy"] = noContent
-		h["Referrer-Policy"] = noReferrer
 		if strings.HasPrefix(c.Path(), "/v1/") {
 			h["Cache-Control"] = noStore // jobs are their owner's
+		} else {
+			h["Referrer-Policy"] = noReferrer // pages may have links; what is under /v1 is data alone
 		}
 		return next(c)
 	}

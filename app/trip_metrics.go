@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,8 +19,9 @@ import (
 // client (package batch) it sees ours, asynq's and the operators' pages', but not what a
 // new connection for scripts asks.
 type tripMetrics struct {
-	commands *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
+	commands sync.Map // the name of a command: its prometheus.Counter
+	counters *prometheus.CounterVec
+	seconds  map[string]prometheus.Observer // by kind
 	errors   *prometheus.CounterVec
 }
 
@@ -33,18 +35,23 @@ const (
 )
 
 func newTripMetrics(with promauto.Factory) *tripMetrics {
-	return &tripMetrics{
-		commands: with.NewCounterVec(prometheus.CounterOpts{
+	m := &tripMetrics{
+		counters: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "onejob_store_commands_total", Help: "What is asked of Redis? Commands and scripts, those in pipelines too; a verb of ours by its name.",
 		}, []string{"command"}),
-		seconds: with.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "onejob_store_round_trip_seconds", Help: "Is Redis quick enough? Time from asking to the answer, or to when nobody waits for it any more: of one round trip, waiting for a connection or a turn included.",
-			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
-		}, []string{"kind"}),
+		seconds: map[string]prometheus.Observer{},
 		errors: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "onejob_store_errors_total", Help: "Does Redis fail us? Round trips without a good answer: refused, timeout, connection or cancelled (by our own side).",
 		}, []string{"error"}),
 	}
+	seconds := with.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "onejob_store_round_trip_seconds", Help: "Is Redis quick enough? Time from asking to the answer, or to when nobody waits for it any more: of one round trip, waiting for a connection or a turn included.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
+	}, []string{"kind"})
+	for _, kind := range []string{tripVerb, tripScript, tripPipeline, tripCommand} {
+		m.seconds[kind] = seconds.WithLabelValues(kind)
+	}
+	return m
 }
 
 // commandNames are the commands told apart; there are no others worth it.
@@ -110,12 +117,21 @@ func (m *tripMetrics) command(cmd redis.Cmder) string {
 	if kind != tripVerb && !commandNames[name] {
 		name = otherWord
 	}
-	m.commands.WithLabelValues(name).Inc()
+	m.count(name)
 	return kind
 }
 
+// count counts a command. Its counter is looked up once: labels are hashed under a lock.
+func (m *tripMetrics) count(name string) {
+	counter, known := m.commands.Load(name)
+	if !known {
+		counter, _ = m.commands.LoadOrStore(name, m.counters.WithLabelValues(name))
+	}
+	counter.(prometheus.Counter).Inc()
+}
+
 func (m *tripMetrics) observe(kind string, began time.Time, err error) {
-	m.seconds.WithLabelValues(kind).Observe(time.Since(began).Seconds())
+	m.seconds[kind].Observe(time.Since(began).Seconds())
 	if what := tripError(err); what != "" {
 		m.errors.WithLabelValues(what).Inc()
 	}

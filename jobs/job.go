@@ -131,7 +131,9 @@ func (t Time) appendJSON(b []byte) []byte {
 	if t == 0 {
 		return append(b, "null"...)
 	}
-	return t.Go().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
+	b = t.Go().AppendFormat(append(b, '"'), time.RFC3339) // package time has code of its own for this layout
+	milli := (t%1000 + 1000) % 1000
+	return append(b[:len(b)-1], '.', byte('0'+milli/100), byte('0'+milli/10%10), byte('0'+milli%10), 'Z', '"')
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, and any other RFC 3339 time.

@@ -29,7 +29,11 @@ func partitionOf(owner, key string) int {
 }
 
 func lengthPrefixed(parts ...string) []byte {
-	var b []byte
+	length := 0
+	for _, part := range parts {
+		length += 8 + len(part)
+	}
+	b := make([]byte, 0, length)
 	for _, part := range parts {
 		b = binary.BigEndian.AppendUint64(b, uint64(len(part)))
 		b = append(b, part...)
@@ -64,8 +68,9 @@ var crcOfByte = func() (table [256]uint16) {
 
 // NewID makes the id of a new job for owner and key. It carries the partition,
 // so that any process finds the job from its id alone.
-func NewID(owner, key string) string {
-	p := partitionOf(owner, key)
+func NewID(owner, key string) string { return newIDIn(partitionOf(owner, key)) }
+
+func newIDIn(p int) string {
 	return idPrefix + ulid.Make().String() + string(crockford[p/32]) + string(crockford[p%32])
 }
 
@@ -120,7 +125,15 @@ func sha256Short(b []byte) string {
 // partition gives the names of a partition's keys.
 type partition int
 
-func (p partition) prefix() string           { return "oj:{" + strconv.Itoa(int(p)) + "}:" }
+// prefixes are what those of every partition begin with.
+var prefixes = func() (of [Partitions]string) {
+	for p := range of {
+		of[p] = "oj:{" + strconv.Itoa(p) + "}:"
+	}
+	return of
+}()
+
+func (p partition) prefix() string           { return prefixes[p] }
 func (p partition) due() string              { return p.prefix() + "due" }
 func (p partition) seq() string              { return p.prefix() + "seq" }
 func (p partition) job(id string) string     { return p.prefix() + "job:" + id }
@@ -132,5 +145,5 @@ func (p partition) webhooks() string         { return p.prefix() + "webhooks" }
 
 // verbKeys are KEYS 1 to 3 of every verb (lua/record.lua).
 func (p partition) verbKeys(id string) []string {
-	return []string{p.job(id), p.due(), p.seq()}
+	return append(make([]string, 0, 4), p.job(id), p.due(), p.seq()) // submit has one more
 }

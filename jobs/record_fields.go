@@ -82,13 +82,11 @@ func (f *recordFields) addSmall(small string, layout *lua.Layout) {
 }
 
 // Most records have that many fields of their own besides.
-const usualLarge = 4
+const usualLarge = 2
 
 // addLine reads a line by its columns.
 func (l *fieldList) addLine(line string, columns []string) {
-	if *l == nil {
-		*l = make(fieldList, 0, 2*(strings.Count(line, "\t")+1+usualLarge))
-	}
+	*l = slices.Grow(*l, 2*(filled(line)+usualLarge))
 	for _, column := range columns {
 		value, rest, more := strings.Cut(line, "\t")
 		if value != "" {
@@ -99,6 +97,19 @@ func (l *fieldList) addLine(line string, columns []string) {
 		}
 		line = rest
 	}
+}
+
+// filled counts the values of a line that are not empty.
+func filled(line string) int {
+	count, empty := 0, true
+	for i := range len(line) {
+		if line[i] == '\t' {
+			empty = true
+		} else if empty {
+			count, empty = count+1, false
+		}
+	}
+	return count
 }
 
 func (f *recordFields) set(name, value string) {

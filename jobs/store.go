@@ -143,8 +143,8 @@ func (s *Store) meetAgain(ctx context.Context, key string) error {
 
 // argv puts what every verb is given in front of its own arguments (lua/record.lua).
 func (s *Store) argv(v verb) []any {
-	common := []any{v.op, v.actor, s.options.KeepJob.Milliseconds(), s.options.KeepKey.Milliseconds()}
-	return append(common, v.args...)
+	argv := append(make([]any, 0, 4+len(v.args)), v.op, v.actor, s.options.KeepJob.Milliseconds(), s.options.KeepKey.Milliseconds())
+	return append(argv, v.args...)
 }
 
 // refusals maps the answers that are refusals to their codes.

@@ -42,23 +42,23 @@ type Submitted struct {
 // CodeConflict says that the key belongs to another intent (I8), CodeExpired
 // that its record has gone. Submit does not enqueue: give the Wakes to the queue.
 func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
+	p := partition(partitionOf(sub.Owner, sub.Key))
 	if sub.ID == "" {
-		sub.ID = NewID(sub.Owner, sub.Key)
+		sub.ID = newIDIn(int(p))
 	}
 	if sub.Actor == "" {
 		sub.Actor = sub.Owner
 	}
-	p := partition(partitionOf(sub.Owner, sub.Key))
-	hash := keyHash(sub.Owner, sub.Key)
+	hash, owner := keyHash(sub.Owner, sub.Key), OwnerHash(sub.Owner)
 	start := ""
 	if sub.StartWithin > 0 {
 		start = fmt.Sprint(sub.StartWithin.Milliseconds())
 	}
-	v := verb{script: lua.Submit, jobID: sub.ID, actor: sub.Actor, args: []any{
-		sub.Fingerprint, sub.ID, sub.Owner, OwnerHash(sub.Owner), sub.Key, hash, sub.Route, sub.Provider,
+	v := verb{script: lua.Submit, jobID: sub.ID, actor: sub.Actor, args: append(make([]any, 0, 16),
+		sub.Fingerprint, sub.ID, sub.Owner, owner, sub.Key, hash, sub.Route, sub.Provider,
 		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(),
 		sub.Trace,
-	}}
+	)}
 	v.args = append(v.args, s.schemaArgs()...)
 	a, err := s.runOn(ctx, v, append(p.verbKeys(sub.ID), p.key(hash)))
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 	}
 	submitted := Submitted{Job: job, Created: a.word == lua.Created}
 	if submitted.Created && job.Attempts[0].State == AttemptStarting {
-		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider, Owner: OwnerHash(sub.Owner)}}
+		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider, Owner: owner}}
 	}
 	return submitted, nil
 }
