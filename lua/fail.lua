@@ -1,4 +1,4 @@
--- include: outcome
+-- include: outcome, next
 -- fail records a definite no (design §2) and, when no other attempt is open,
 -- plans what follows in the same script (§6): a further try, the next provider,
 -- or the job's failure. Guards I2, I4, I6.

@@ -21,7 +21,7 @@ local answer, detail = recall()
 if answer then return reply(answer, detail) end
 
 -- The winner's own bytes, heard of a second time by another way, are no news.
-if job.completed_by == text(n) and job.result_digest == digest(sha256) then return reply('won') end
+if job.completed_by == digits(n) and job.result_digest == digest(sha256) then return reply('won') end
 
 observe(a, ARGV[10], ARGV[12], ARGV[13], ARGV[11])
 if entitled(a, fence) then return win(a, 'finalize', result, sha256) end

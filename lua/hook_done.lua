@@ -1,4 +1,4 @@
--- include: hook
+-- include: delivery
 -- hook_done records what came of a try and plans the next one: the schedule of
 -- Standard Webhooks. A try that would come after the record's expiry is made
 -- shortly before it instead: the record is not kept longer for its webhook.

@@ -1,4 +1,4 @@
--- include: hook
+-- include: delivery
 -- hook_take takes the turn for the next try of a delivery: of several workers one
 -- sends, and if it dies another may once the lease has passed.
 --

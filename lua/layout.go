@@ -2,6 +2,7 @@ package lua
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"text/template"
@@ -36,6 +37,31 @@ func columns(always, often, seldom []string) Columns {
 	return Columns{Always: always, Often: often, Seldom: seldom, Names: slices.Concat(always, often, seldom)}
 }
 
+// fixed is how many columns every line has.
+func (c Columns) fixed() int { return len(c.Always) + len(c.Often) }
+
+// locals are what the code that reads a line calls their values.
+func (c Columns) locals() []string {
+	names := make([]string, c.fixed())
+	for i := range names {
+		names[i] = "v" + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+// fields are what it makes a table of: all at once, for a table that grows by one field
+// at a time is made anew at every power of two.
+func (c Columns) fields() []string {
+	fields := make([]string, c.fixed())
+	for i, value := range c.locals() {
+		if i >= len(c.Always) {
+			value += " ~= '' and " + value + " or nil"
+		}
+		fields[i] = c.Names[i] + " = " + value
+	}
+	return fields
+}
+
 // LayoutOf gives the layout of a schema; nil for one that this build does not know.
 func LayoutOf(schema int) *Layout {
 	if schema < 1 || schema > len(layouts) {
@@ -54,50 +80,61 @@ var layoutSource = sync.OnceValue(func() string {
 	return source.String()
 })
 
-// layoutTemplate makes of every kind of line read(line), a table without those that are
-// empty beyond Always, or nil when it is no such line; and write(table), the line.
+// layoutTemplate makes of every kind of line read(text, at), a table of those that are not
+// empty, and Always, with where the line ends; or nil where there is no such line. And
+// write(table), the line.
 var layoutTemplate = template.Must(template.New("layouts").Funcs(template.FuncMap{
-	"join":     strings.Join,
-	"captures": func(names []string) string { return strings.Repeat(`([^\t]*)\t`, len(names)) },
-	"concat":   func(some, more []string) []string { return slices.Concat(some, more) },
-}).Parse(`-- read_rest reads values of a line from a place on, into the columns that are left.
-local function read_rest(line, at, columns, into)
+	"join":    strings.Join,
+	"concat":  func(some, more []string) []string { return slices.Concat(some, more) },
+	"pattern": func(c Columns) string { return strings.Join(slices.Repeat([]string{`([^\t\n]*)`}, c.fixed()), `\t`) },
+	"locals":  func(c Columns) string { return strings.Join(c.locals(), ", ") },
+	"fields":  func(c Columns) string { return strings.Join(c.fields(), ", ") },
+}).Parse(`-- read_rest reads values of a line from a place on, into the columns that are left, and
+-- gives the place where the line ends.
+local function read_rest(text, at, columns, into)
   for i = 1, #columns do
-    local tab = string.find(line, '\t', at, true)
-    local value = string.sub(line, at, (tab or 0) - 1)
+    local value, stop = string.match(text, '^([^\t\n]*)()', at)
     if value ~= '' then into[columns[i]] = value end
-    if not tab then break end
-    at = tab + 1
+    if string.sub(text, stop, stop) ~= '\t' then return stop end
+    at = stop + 1
   end
-  return into
+  return string.find(text, '\n', at, true) or #text + 1
 end
-{{define "line"}}{
-      read = function(line)
-        local v, at = {}
-        v.{{join .Always ", v."}}, at =
-          string.match(line, '^{{captures .Always}}()')
-        if not at then return nil end
-        return read_rest(line, at, { '{{join (concat .Often .Seldom) "', '"}}' }, v)
-      end,
-      write = function(v)
-        local line = table.concat({ v.{{join (concat .Always .Often) " or '', v."}} or '' }, '\t')
+{{define "read"}}function(text, at)
+      local {{locals .}}, stop =
+        string.match(text, '^{{pattern .}}()', at)
+      if not stop then return nil end
+      local v = { {{fields .}} }
+      if string.sub(text, stop, stop) == '\t' then
+        stop = read_rest(text, stop + 1, { {{- if .Seldom}} '{{join .Seldom "', '"}}' {{end -}} }, v)
+      end
+      return v, stop
+    end{{end}}
+{{define "write"}}function(v)
+      local line = (v.{{join (concat .Always .Often) " or '') .. '\\t' .. (v."}} or '')
 {{- if .Seldom}}
-        if v.{{join .Seldom " or v."}} then
-          line = line .. '\t' .. table.concat({ v.{{join .Seldom " or '', v."}} or '' }, '\t')
-        end
+      if v.{{join .Seldom " or v."}} then
+        line = line .. '\t' .. (v.{{join .Seldom " or '') .. '\\t' .. (v."}} or '')
+      end
 {{- end}}
-        return line
-      end,
-    }{{end}}
+      return line
+    end{{end}}
 -- What is made of the layouts, by schema: see layout.go.
 local LAYOUTS = {
 {{- range .}}
   {
+    {{- if .Names}}
     names = { {{- range $ours, $theirs := .Names}} ['{{$ours}}'] = '{{$theirs}}', {{end -}} },
+    {{- end}}
+    {{- if .Opening}}
     opening = { {{- range $column, $value := .Opening}} ['{{$column}}'] = '{{$value}}', {{end -}} },
-    job = {{template "line" .Job}},
-    attempt = {{template "line" .Attempt}},
-    delivery = {{template "line" .Delivery}},
+    {{- end}}
+    read_job = {{template "read" .Job}},
+    write_job = {{template "write" .Job}},
+    read_attempt = {{template "read" .Attempt}},
+    write_attempt = {{template "write" .Attempt}},
+    read_delivery = {{template "read" .Delivery}},
+    write_delivery = {{template "write" .Delivery}},
   },
 {{- end}}
 }

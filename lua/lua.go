@@ -2,8 +2,13 @@
 // The rules live in the scripts and nowhere else; Go asks, and maps the answers
 // (answers.go) to errors.
 //
-// A script may begin with `-- include: name`, which puts name.lua, and what that
-// includes, in front of it; `layouts` are made from layout.go.
+// A script may begin with `-- include: name, name`, which puts name.lua, and what that
+// includes, in front of it, each once; `layouts` are made from layout.go. A script
+// includes what it needs and no more: every function is made anew at every run.
+//
+// A line `-- nest` puts all that follows, to the end, in a function that is called at
+// once. What the functions in there use of what is above it costs each of them a copy;
+// of what is beside them, a walk through all that was used of it before.
 package lua
 
 import (
@@ -65,18 +70,35 @@ func read(name string) ([]byte, error) {
 
 // Source returns the whole text of a script as Redis is given it.
 func Source(name string) (string, error) {
-	text, err := read(name)
-	if err != nil {
-		return "", fmt.Errorf("loading script %s: %w", name, err)
-	}
-	first, rest, _ := strings.Cut(string(text), "\n")
-	included, ok := strings.CutPrefix(first, include)
-	if !ok {
-		return string(text), nil
-	}
-	prelude, err := Source(strings.TrimSpace(included))
-	if err != nil {
+	var text strings.Builder
+	if err := write(&text, name, map[string]bool{}); err != nil {
 		return "", err
 	}
-	return prelude + rest, nil
+	opened := strings.Count(text.String(), nest)
+	return strings.ReplaceAll(text.String(), nest, "\nreturn (function()\n") + strings.Repeat("end)()\n", opened), nil
+}
+
+const nest = "\n-- nest\n"
+
+// write writes a script behind what it includes, each once.
+func write(text *strings.Builder, name string, written map[string]bool) error {
+	if written[name] {
+		return nil
+	}
+	written[name] = true
+	own, err := read(name)
+	if err != nil {
+		return fmt.Errorf("loading script %s: %w", name, err)
+	}
+	first, rest, _ := strings.Cut(string(own), "\n")
+	if included, ok := strings.CutPrefix(first, include); ok {
+		for other := range strings.SplitSeq(included, ", ") {
+			if err := write(text, other, written); err != nil {
+				return err
+			}
+		}
+		own = []byte(rest)
+	}
+	text.Write(own)
+	return nil
 }

@@ -1,4 +1,4 @@
--- include: start
+-- include: start, delivery
 -- mend compares one job's record with what must agree with it (I11): indexes,
 -- the due set, the key's own record, times to live. It decides nothing about the
 -- job; with repair it makes the rest follow the record.
@@ -38,12 +38,12 @@ for _, state in ipairs({ 'queued', 'running', 'unknown', 'succeeded', 'failed', 
   if listed and state ~= job.state then
     problem('listed as ' .. state .. ', is ' .. job.state, redis.call, 'ZREM', index, job.id)
   elseif not listed and state == job.state then
-    problem('not listed as ' .. state, redis.call, 'ZADD', index, text(job.created), job.id)
+    problem('not listed as ' .. state, redis.call, 'ZADD', index, job.created, job.id)
   end
 end
 local owner = PREFIX .. 'owner:' .. job.owner_hash
 if not redis.call('ZSCORE', owner, job.id) then
-  problem('not listed for its owner', redis.call, 'ZADD', owner, text(job.created), job.id)
+  problem('not listed for its owner', redis.call, 'ZADD', owner, job.created, job.id)
 end
 
 local key = PREFIX .. 'key:' .. job.key_hash

@@ -1,4 +1,4 @@
--- include: next
+-- include: settle
 -- Outcomes: who may still take the result slot, and what becomes of the rest.
 
 -- entitled is the three guards on one door (§2): the fence, the slot, the
@@ -11,7 +11,7 @@ end
 
 -- why_late names what an outcome lost against.
 local function why_late(a)
-  if given(job.completed_by) and job.completed_by ~= text(a.number) then return 'slot_taken' end
+  if given(job.completed_by) and job.completed_by ~= digits(a.number) then return 'slot_taken' end
   if not is_open(a.state) then return 'attempt_' .. a.state end
   return 'version_moved'
 end
@@ -64,7 +64,7 @@ local function digest(sha256) return string.sub(sha256, 1, 32) end
 local function win(a, verb, result, sha256, reason)
   set('result', result)
   set('result_digest', digest(sha256))
-  set('completed_by', text(a.number))
+  set('completed_by', digits(a.number))
   raise()
   move_attempt(a.number, 'succeeded')
   event(verb, a.number, a.state, 'succeeded', reason)

@@ -1,4 +1,4 @@
--- include: schema
+-- include: whole
 -- read gives a job and its attempts as they are at one instant; it writes nothing.
 --
 -- KEYS 1 job

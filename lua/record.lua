@@ -1,4 +1,4 @@
--- include: schema
+-- include: small
 -- The record: what every verb reads, and the one way it is written.
 --
 -- KEYS of every verb, all in one hash slot (design §3):
@@ -23,7 +23,7 @@
 -- writes in set() and set_attempt(), and writes them all in commit().
 
 local JOB, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3]
-local OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], ARGV[3], ARGV[4] -- numbers where they are needed: Lua sees to it
 local PREFIX = string.sub(SEQ, 1, -4)
 
 local REMEMBERED = 16 -- operations whose answers a job keeps
@@ -34,21 +34,16 @@ local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 local job, rows, ops, states, providers = nil, {}, {}, {}, {}
 local writes, deletes = {}, {} -- of the fields of their own
 local damaged -- the record is there and cannot be read
+local seq -- as this verb left it
+
+-- nest
 
 -- LARGE are the fields of their own, of the job, its attempts and its deliveries.
 local LARGE = { input = true, params = true, metadata = true, webhook_url = true, result = true,
   error_message = true, error = true, usage = true, handle = true }
 
-local function text(number) return string.format('%d', number) end
+local function text(number) return printed[number] or string.format('%d', number) end
 local AT = text(now)
-
--- digits is the number of an attempt as text: Lua would print it anew for every name.
-local printed = {}
-local function digits(n)
-  local known = printed[n] or tostring(n)
-  printed[n] = known
-  return known
-end
 
 -- given turns an empty or missing argument into nil.
 local function given(value)
@@ -123,7 +118,7 @@ local function load_job(damaged_too)
   end
   job.id = string.sub(JOB, #PREFIX + 5)
   job.version, job.revision = tonumber(job.version), tonumber(job.revision)
-  job.attempts, job.created = tonumber(job.attempts), tonumber(job.created)
+  job.attempts = tonumber(job.attempts)
   load_states()
   return job
 end
@@ -153,18 +148,29 @@ local function due_name(kind, n) return kind .. ':' .. job.id .. ':' .. digits(n
 local function remind(kind, n, at) redis.call('ZADD', DUE, text(at), due_name(kind, n)) end
 local function forget(kind, n) redis.call('ZREM', DUE, due_name(kind, n)) end
 
+-- forget_all takes away what an attempt has been reminded of, by the state it leaves.
+local function forget_all(n, from)
+  if from == 'running' then
+    forget('lease', n)
+  elseif from == 'unknown' then
+    redis.call('ZREM', DUE, due_name('lookup', n), due_name('settle', n), due_name('race', n))
+  else
+    redis.call('ZREM', DUE, due_name('wake', n), due_name('start', n))
+  end
+end
+
 -- move_attempt changes an attempt's state. Terminal states never change (I5):
 -- the guards of the verbs see to it, and this stays on to tell if they do not.
 local function move_attempt(n, to)
-  if states[n] and not is_open(states[n]) then error('I5: attempt ' .. n .. ' is ' .. states[n]) end
-  if states[n] == 'starting' and job.hold then unset('hold') end
+  local from = states[n]
+  if from and not is_open(from) then error('I5: attempt ' .. n .. ' is ' .. from) end
+  if from == 'starting' and job.hold then unset('hold') end
   states[n] = to
   set_attempt(n, 'state', to)
   if not is_open(to) then
     set_attempt(n, 'finished', now)
     rows[n].lease, rows[n].deadline = nil, nil -- nobody waits for it any more
-    redis.call('ZREM', DUE, due_name('wake', n), due_name('lease', n), due_name('lookup', n),
-      due_name('settle', n), due_name('race', n), due_name('start', n))
+    forget_all(n, from)
   end
 end
 
@@ -172,7 +178,7 @@ end
 -- first line is submit.lua's own.
 local function event(verb, n, from, to, reason)
   local k = (tonumber(job.events) or 0) + 1
-  set('events', k)
+  set('events', digits(k))
   write('e' .. digits(k), table.concat({ AT, ACTOR, verb, n and digits(n) or '', from or '', to or '', reason or '' }, '\t'))
 end
 
@@ -194,8 +200,6 @@ local function recall()
   end
   return nil
 end
-
-local seq -- as this verb left it
 
 -- save writes what is small, and nothing else: for what is no news of the job.
 local function save() redis.call('HSET', JOB, 'small', small_of(job, rows, ops)) end

@@ -1,4 +1,4 @@
--- include: hook
+-- include: delivery
 -- redeliver has a delivery tried again from the start of its schedule, under the
 -- same id, because a person asks; also one that was delivered, and also for a
 -- receiver that has said 410.

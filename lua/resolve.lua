@@ -1,4 +1,4 @@
--- include: outcome
+-- include: outcome, next
 -- resolve is a person's decision about an open attempt (design §2). succeeded
 -- and failed are for unknown attempts; cancelled, which is also "cancel
 -- attempt", for any open one. It opens nothing by itself unless then is

@@ -57,7 +57,7 @@ local function move_job(to)
   if from == to then return end
   set('state', to)
   redis.call('ZREM', PREFIX .. 'state:' .. from, job.id)
-  redis.call('ZADD', PREFIX .. 'state:' .. to, text(job.created), job.id)
+  redis.call('ZADD', PREFIX .. 'state:' .. to, job.created, job.id)
   if is_ended(from) and not is_ended(to) then
     unkeep()
     count_open(1)

@@ -1,4 +1,4 @@
--- include: schema
+-- include: whole
 -- submit reserves the key for one exact intent and records the job with its
 -- first attempt (design §2, §3). Guards I1, I7, I8.
 --
@@ -25,12 +25,11 @@ local fingerprint, id, provider = ARGV[5], ARGV[6], ARGV[12]
 local schema = tonumber(ARGV[20] or '1')
 if not open_schema(schema) then error('no schema ' .. schema) end
 
-local function answer(word, job_id, ...)
-  return { word, redis.call('GET', SEQ) or '0', '0', '', '0', job_id, '', '', '', '', ... }
-end
-
 -- The reservation: one key, one intent, for ever.
 if not redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX') then
+  local function answer(word, job_id, ...)
+    return { word, redis.call('GET', SEQ) or '0', '0', '', '0', job_id, '', '', '', '', ... }
+  end
   local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
   if held_fingerprint ~= fingerprint then return answer('conflict', held_id) end
   local held = record_of(PREFIX .. 'job:' .. held_id, true)
@@ -48,38 +47,39 @@ end
 
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
-local function text(number) return string.format('%d', number) end
-local at = text(now)
+local at = string.format('%d', now)
 
-local function given(value) return value ~= '' and value or nil end
-
-local job = { state = 'queued', version = 1, revision = 1, attempts = 1, events = 1, created = at, updated = at,
+local job = { state = 'queued', version = '1', revision = '1', attempts = '1', events = '1', created = at, updated = at,
   owner = one_line(ARGV[7]), owner_hash = ARGV[8], key = ARGV[9], key_hash = ARGV[10], fingerprint = fingerprint,
-  route = ARGV[11], provider = provider, trace = given(one_line(ARGV[19] or '')), epoch = redis.call('GET', PREFIX .. 'epoch') or nil }
+  route = ARGV[11], provider = provider, epoch = redis.call('GET', PREFIX .. 'epoch') or nil }
 local attempt = { state = 'starting', provider = provider, created = at, not_before = at }
-if given(ARGV[16]) then job.hooks = 0 end -- see announce in hook.lua
-if given(ARGV[17]) then
-  job.start_by = now + tonumber(ARGV[17])
-  redis.call('ZADD', DUE, text(job.start_by + 1), 'start:' .. id .. ':1')
+if (ARGV[19] or '') ~= '' then job.trace = one_line(ARGV[19]) end
+if ARGV[16] ~= '' then job.hooks = 0 end -- see announce in hook.lua
+if ARGV[17] ~= '' then
+  job.start_by = string.format('%d', now + tonumber(ARGV[17]))
+  redis.call('ZADD', DUE, string.format('%d', now + tonumber(ARGV[17]) + 1), 'start:' .. id .. ':1')
 end
-for column, value in pairs(layout.opening) do job[column] = value end
+if layout.opening then
+  for column, value in pairs(layout.opening) do job[column] = value end
+end
 
-local record = { 'small', small_of(job, { attempt }, {}), stored('input'), ARGV[13],
+local record = { 'small', layout.write_job(job) .. '\n1\t' .. layout.write_attempt(attempt), stored('input'), ARGV[13],
   'e1', at .. '\t' .. ARGV[2] .. '\tsubmit\t1\t\tstarting\t' }
-local function keep_given(name, value)
-  if not given(value) then return end
-  record[#record + 1] = stored(name)
-  record[#record + 1] = value
+for i, name in ipairs({ 'params', 'metadata', 'webhook_url' }) do
+  if ARGV[13 + i] ~= '' then
+    record[#record + 1] = stored(name)
+    record[#record + 1] = ARGV[13 + i]
+  end
 end
-keep_given('params', ARGV[14])
-keep_given('metadata', ARGV[15])
-keep_given('webhook_url', ARGV[16])
-if schema > 1 then keep_given('v', ARGV[20]) end
+if schema > 1 then
+  record[#record + 1] = 'v'
+  record[#record + 1] = ARGV[20]
+end
 redis.call('HSET', JOB, unpack(record))
-redis.call('ZADD', DUE, text(now + tonumber(ARGV[18])), 'wake:' .. id .. ':1')
+redis.call('ZADD', DUE, string.format('%d', now + tonumber(ARGV[18])), 'wake:' .. id .. ':1')
 redis.call('ZADD', PREFIX .. 'state:queued', at, id)
 redis.call('ZADD', PREFIX .. 'owner:' .. ARGV[8], at, id)
 redis.call('HINCRBY', PREFIX .. 'open', ARGV[8], 1)
-local seq = text(redis.call('INCR', SEQ))
+local seq = string.format('%d', redis.call('INCR', SEQ))
 redis.call('PUBLISH', PREFIX .. 'changed:' .. id, 'queued')
 return { 'created', seq, '1', 'queued', '1', id, '', '', '', '', at }

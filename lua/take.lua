@@ -1,4 +1,4 @@
--- include: schema
+-- include: small
 -- take hands out what is overdue in one partition (design §4). Moving an entry's
 -- time on is taking the turn: of several sweepers each entry goes to one, and
 -- comes up again if nobody deals with it.
