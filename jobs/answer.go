@@ -44,7 +44,7 @@ func readAnswer(jobID string, raw []any) (*answer, error) {
 		rest:     raw[fixed:],
 	}
 	if a.word == lua.NewerSchema {
-		return nil, a.newer()
+		return nil, &NewerSchema{JobID: jobID, Schema: a.detail}
 	}
 	if code, refused := refusals[a.word]; refused {
 		return nil, a.refusal(code)
@@ -52,20 +52,8 @@ func readAnswer(jobID string, raw []any) (*answer, error) {
 	return a, nil
 }
 
-// newer is the error of a record that cannot be read. submit names the job, for it is
-// not the one that was asked about.
-func (a *answer) newer() *NewerSchema {
-	if len(a.rest) == 1 {
-		return &NewerSchema{JobID: a.detail, Schema: str(a.rest[0])}
-	}
-	return &NewerSchema{JobID: a.jobID, Schema: a.detail}
-}
-
 func (a *answer) refusal(code Code) *Refusal {
 	r := &Refusal{Code: code, JobID: a.jobID, State: a.state, Version: a.version}
-	if code == CodeConflict || code == CodeExpired {
-		r.JobID = a.detail
-	}
 	if len(a.rest) >= 5 {
 		r.Attempt = int(num(a.rest[0]))
 		r.AttemptState = AttemptState(str(a.rest[1]))

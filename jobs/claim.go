@@ -93,7 +93,10 @@ func (s *Store) claimReplicated(ctx context.Context, v verb, r ClaimRequest) (*C
 	if err != nil {
 		return nil, fmt.Errorf("claiming %s: %w", AttemptID(r.JobID, r.Attempt), err)
 	}
-	a, err := s.read(ctx, v.jobID, keys, known, raw)
+	if err := s.heard(ctx, keys, known, raw); err != nil {
+		return nil, err
+	}
+	a, err := readAnswer(v.jobID, raw)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,10 @@ func (s *scripts) send(c command) ([]any, error) {
 func (s *scripts) call(c command) (keys []string, args []any) {
 	keys = s.keys()
 	if c.verb == "submit" {
-		keys = append(keys, s.key)
+		if !c.sameJob {
+			keys[0] = s.prefix + "job:" + jobs.NewID("dev", "k")
+		}
+		return append(keys, s.key), s.args(c)
 	}
 	return keys, append([]any{c.op, c.actor, s.keepJob, s.keepKey}, s.args(c)...)
 }
@@ -83,11 +86,7 @@ func (s *scripts) args(c command) []any {
 	policy, _ := json.Marshal(c.policy)
 	switch c.verb {
 	case "submit":
-		id := s.id
-		if !c.sameJob {
-			id = jobs.NewID("dev", "k")
-		}
-		return []any{c.fingerprint, id, "dev", ownerHash, "k", "k", "print", "inkjet", `{"page":1}`, "", "", s.hook, some(s.startWithin), 5000}
+		return []any{c.actor, c.fingerprint, "dev", ownerHash, "k", "print", "inkjet", `{"page":1}`, "", "", s.hook, some(s.startWithin), 5000}
 	case "claim":
 		return []any{c.attempt, c.token, c.deadline, c.lease, c.provider}
 	case "beat":

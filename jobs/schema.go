@@ -45,11 +45,3 @@ func layoutOf(jobID, v string) (*lua.Layout, error) {
 // WriteSchema has new jobs recorded with a schema from now on: of those this build
 // knows the nearest. It starts with 1, which every release can read.
 func (s *Store) WriteSchema(schema int) { s.schema.Store(int64(min(max(schema, firstSchema), Schema))) }
-
-// schemaArgs is how submit is told the schema to write; the first needs no telling.
-func (s *Store) schemaArgs() []any {
-	if schema := s.schema.Load(); schema > firstSchema {
-		return []any{schema}
-	}
-	return nil
-}

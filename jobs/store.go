@@ -99,12 +99,21 @@ func (s *Store) run(ctx context.Context, v verb) (*answer, error) {
 }
 
 func (s *Store) runOn(ctx context.Context, v verb, keys []string) (*answer, error) {
-	known := s.known(keys[0])
-	raw, err := v.script.Run(ctx, s.options.Scripts, keys, s.argv(v)...).Slice()
+	raw, err := s.ask(ctx, v.script, v.jobID, keys, s.argv(v))
 	if err != nil {
-		return nil, fmt.Errorf("running a script on job %s: %w", v.jobID, err)
+		return nil, err
 	}
-	return s.read(ctx, v.jobID, keys, known, raw)
+	return readAnswer(v.jobID, raw)
+}
+
+// ask runs a script on a job.
+func (s *Store) ask(ctx context.Context, script *redis.Script, jobID string, keys []string, argv []any) ([]any, error) {
+	known := s.known(keys[0])
+	raw, err := script.Run(ctx, s.options.Scripts, keys, argv...).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("running a script on job %s: %w", jobID, err)
+	}
+	return raw, s.heard(ctx, keys, known, raw)
 }
 
 // known is the highest seq this process has been given by the partition of a key.
@@ -119,15 +128,15 @@ func (s *Store) known(key string) int64 {
 // had acknowledged. The verb may have been done; nothing is to be made of it.
 var errWentBack = errors.New("the store went back in time")
 
-// read keeps the seq of an answer before anything is made of it.
-func (s *Store) read(ctx context.Context, jobID string, keys []string, known int64, raw []any) (*answer, error) {
+// heard keeps the seq of an answer before anything is made of it.
+func (s *Store) heard(ctx context.Context, keys []string, known int64, raw []any) error {
 	if p, ok := partitionOfKey(keys[0]); ok && s.options.Clockwork != nil && len(raw) > 1 {
 		if num(raw[1]) < known {
-			return nil, errors.Join(errWentBack, s.meetAgain(ctx, keys[0]))
+			return errors.Join(errWentBack, s.meetAgain(ctx, keys[0]))
 		}
 		s.options.Clockwork.saw(p, num(raw[1]))
 	}
-	return readAnswer(jobID, raw)
+	return nil
 }
 
 // meetAgain compares with the server that has a key, though it was met before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"onejob/lua"
@@ -50,57 +51,71 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 		sub.Actor = sub.Owner
 	}
 	hash, owner := keyHash(sub.Owner, sub.Key), OwnerHash(sub.Owner)
-	start := ""
-	if sub.StartWithin > 0 {
-		start = fmt.Sprint(sub.StartWithin.Milliseconds())
-	}
-	v := verb{script: lua.Submit, jobID: sub.ID, actor: sub.Actor, args: append(make([]any, 0, 16),
-		sub.Fingerprint, sub.ID, sub.Owner, owner, sub.Key, hash, sub.Route, sub.Provider,
-		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(),
-		sub.Trace,
-	)}
-	v.args = append(v.args, s.schemaArgs()...)
-	a, err := s.runOn(ctx, v, append(p.verbKeys(sub.ID), p.key(hash)))
+	raw, err := s.ask(ctx, lua.Submit, sub.ID, append(p.verbKeys(sub.ID), p.key(hash)), sub.argv(owner, s.schema.Load()))
 	if err != nil {
 		return Submitted{}, err
 	}
-	job, err := sub.job(a)
+	word, job, err := sub.job(raw)
 	if err != nil {
 		return Submitted{}, err
 	}
-	submitted := Submitted{Job: job, Created: a.word == lua.Created}
+	submitted := Submitted{Job: job, Created: word == lua.Created}
 	if submitted.Created && job.Attempts[0].State == AttemptStarting {
 		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider, Owner: owner}}
 	}
 	return submitted, nil
 }
 
-// job is what was submitted, as it is now. Of one that was just made only the time
-// is answered: the rest is known.
-func (sub Submission) job(a *answer) (*Job, error) {
-	if len(a.rest) != 1 {
-		return nil, fmt.Errorf("submitting job %s: %d fields answered, want 1", a.detail, len(a.rest))
+// argv is what lua/submit.lua is given.
+func (sub Submission) argv(owner string, schema int64) []any {
+	start := ""
+	if sub.StartWithin > 0 {
+		start = strconv.FormatInt(sub.StartWithin.Milliseconds(), 10)
 	}
-	record, held := a.rest[0].([]any)
+	argv := append(make([]any, 0, 15),
+		sub.Actor, sub.Fingerprint, sub.Owner, owner, sub.Key, sub.Route, sub.Provider,
+		[]byte(sub.Input), []byte(sub.Params), []byte(sub.Metadata), sub.WebhookURL, start, wakeGrace.Milliseconds(), sub.Trace)
+	if schema > firstSchema { // the first needs no telling
+		argv = append(argv, schema)
+	}
+	return argv
+}
+
+// job is what lua/submit.lua answers: its word, and the job that holds the key as it is
+// now. Of one that was just made only the time is answered: the rest is known.
+func (sub Submission) job(raw []any) (lua.Answer, *Job, error) {
+	if len(raw) < 3 {
+		return "", nil, fmt.Errorf("submitting job %s: %d fields answered, want at least 3", sub.ID, len(raw))
+	}
+	word, id, rest := lua.Answer(str(raw[0])), str(raw[2]), raw[3:]
+	if code, refused := refusals[word]; refused {
+		return word, nil, &Refusal{Code: code, JobID: id}
+	}
+	if len(rest) != 1 {
+		return word, nil, fmt.Errorf("submitting job %s: %d fields answered after %s, want 1", sub.ID, len(rest), word)
+	}
+	if word == lua.NewerSchema {
+		return word, nil, &NewerSchema{JobID: id, Schema: str(rest[0])}
+	}
+	record, held := rest[0].([]any)
 	if !held {
-		job := sub.made(Time(num(a.rest[0])))
-		job.Version, job.Revision, job.State = a.version, a.revision, a.state
-		return job, nil
+		return word, sub.made(Time(num(rest[0]))), nil
 	}
-	job, err := readRecord(a.detail, record)
+	job, err := readRecord(id, record)
 	if err != nil {
-		return nil, fmt.Errorf("reading the submitted job %s: %w", a.detail, err)
+		return word, nil, fmt.Errorf("reading the submitted job %s: %w", id, err)
 	}
 	if job == nil {
-		return nil, fmt.Errorf("the record of job %s, which holds the key, cannot be read; onejob fsck says more", a.detail)
+		return word, nil, fmt.Errorf("the record of job %s, which holds the key, cannot be read; onejob fsck says more", id)
 	}
-	return job, nil
+	return word, job, nil
 }
 
 // made is the record that lua/submit.lua writes.
 func (sub Submission) made(at Time) *Job {
 	job := &Job{
 		ID: sub.ID, Owner: sub.Owner, Route: sub.Route, Provider: sub.Provider, IdempotencyKey: sub.Key,
+		State: Queued, Version: 1, Revision: 1,
 		Input: sub.Input, Params: sub.Params, Metadata: sub.Metadata, WebhookURL: sub.WebhookURL,
 		CreatedAt: at, UpdatedAt: at, Fingerprint: sub.Fingerprint, Trace: sub.Trace,
 		Attempts: []Attempt{{
