@@ -30,9 +30,11 @@ if not open_schema(schema) then error('no schema ' .. schema) end
 
 -- The reservation: one key, one intent, for ever.
 if not redis.call('SET', KEY, fingerprint .. ' ' .. id, 'NX') then
-  local seq = redis.call('GET', SEQ) or '0'
-  local held_fingerprint, held_id = string.match(redis.call('GET', KEY), '^(%S+) (%S+)$')
-  if held_fingerprint ~= fingerprint then return { 'conflict', seq, held_id } end
+  local holds, seq = unpack(redis.call('MGET', KEY, SEQ))
+  local space = string.find(holds, ' ', 1, true)
+  local held_id = string.sub(holds, space + 1)
+  seq = seq or '0'
+  if string.sub(holds, 1, space - 1) ~= fingerprint then return { 'conflict', seq, held_id } end
   local held = record_of(PREFIX .. 'job:' .. held_id, true)
   if newer then return { 'newer_schema', seq, held_id, newer } end
   if #held == 0 then return { 'gone', seq, held_id } end
