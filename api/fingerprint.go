@@ -14,7 +14,8 @@ func fingerprint(route string, canonicalBody []byte) string {
 	h := sha256.New()
 	writeCounted(h, []byte(route))
 	writeCounted(h, canonicalBody)
-	return "v1:" + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+	var sum [sha256.Size]byte
+	return string(base64.RawURLEncoding.AppendEncode(append(make([]byte, 0, 48), "v1:"...), h.Sum(sum[:0])))
 }
 
 // writeCounted writes data after its length, so that no two sequences of parts

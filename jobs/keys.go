@@ -119,7 +119,7 @@ func keyHash(owner, key string) string { return sha256Short(lengthPrefixed(owner
 // sha256Short is a digest in 43 characters: names are kept a million times.
 func sha256Short(b []byte) string {
 	sum := sha256.Sum256(b)
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return string(base64.RawURLEncoding.AppendEncode(make([]byte, 0, 48), sum[:]))
 }
 
 // partition gives the names of a partition's keys.
