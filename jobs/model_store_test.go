@@ -94,7 +94,7 @@ func (s *scripts) args(c command) []any {
 	case "accept":
 		return []any{c.attempt, c.token, c.message}
 	case "suspect":
-		return []any{c.attempt, c.token, c.reason, "", "", "", some(c.lookupIn), "", some(c.raceIn)}
+		return []any{c.attempt, c.token, c.reason, "", "", "", some(c.lookupIn), some(c.settleIn), some(c.raceIn)}
 	case "finalize":
 		return []any{c.attempt, some(c.fence), c.result, hash(c.result), len(c.result), "done", "", "", ""}
 	case "fail":

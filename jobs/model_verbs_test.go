@@ -21,6 +21,7 @@ type command struct {
 	outcome, then   string
 	margin          int64
 	lookupIn        int64
+	settleIn        int64
 	raceIn          int64
 	sameJob         bool   // submit: with the id of the first submission
 	fingerprint     string // submit
