@@ -17,8 +17,8 @@ import (
 
 // Settings of asynq's servers. Its pick-up latency is its polling.
 const (
-	checkEvery   = 20 * time.Millisecond
-	checkTickets = time.Second // a person runs them, and can wait for a second
+	checkEvery   = 20 * time.Millisecond // of a server alone; of several each takes twice the time
+	checkTickets = time.Second           // a person runs them, and can wait for a second
 	// checkWebhooks adds little to the second in which the sweeper finds a delivery.
 	checkWebhooks = 250 * time.Millisecond
 	forwardEvery  = time.Second
@@ -75,8 +75,10 @@ func (a *App) newWorkers() *workers {
 func (w *workers) start() error {
 	for _, name := range providerNames(w.app.cfg) {
 		handler := w.pump.Around(name, asynq.HandlerFunc(w.worker.Handle))
-		for _, concurrency := range shares(w.app.cfg.Providers[name].Concurrency) {
-			if err := w.serve(name, concurrency, checkEvery, handler); err != nil {
+		servers := shares(w.app.cfg.Providers[name].Concurrency)
+		check := checkEvery * time.Duration(min(len(servers), 2))
+		for _, concurrency := range servers {
+			if err := w.serve(name, concurrency, check, handler); err != nil {
 				return err
 			}
 		}
@@ -103,7 +105,7 @@ func (w *workers) start() error {
 // oneServer is how many calls one asynq server hands out at most. It takes tasks one
 // after the other, a round trip each, so that a provider with many calls at a time
 // would wait for its tasks; several servers take them beside each other.
-const oneServer = 16
+const oneServer = 8
 
 // shares spreads a provider's concurrency over as few servers as will do.
 func shares(concurrency int) []int {

@@ -60,6 +60,12 @@ func (c costs) wait(load float64) float64 {
 	return 1.5 * c.Fsync * micro / (1 - min(load, 0.99))
 }
 
+// takerCalls is how many calls one of asynq's servers in a worker hands out at most.
+const takerCalls = 8
+
+// takers is how many of them a worker has for each queue.
+func (d deployment) takers() float64 { return math.Ceil(float64(d.Slots) / takerCalls) }
+
 // parts are all of a deployment, by the utilisation law: load = rate × cost ÷ servers.
 func (c costs) parts(d deployment) []part {
 	queue, other := c.masterLoads(d)
@@ -70,8 +76,8 @@ func (c costs) parts(d deployment) []part {
 		{partQueue, queue},
 		{partMaster, other},
 		{partWorkers, micro * d.Rate * c.Worker / (workers * float64(d.Cores))},
-		// A worker asks for the next task of a queue when it has been given the last.
-		{partTaking, perQueue * c.wait(queue) / workers},
+		// A taker asks for the next task of a queue when it has been given the last.
+		{partTaking, perQueue * c.wait(queue) / (workers * d.takers())},
 		{partSlots, perQueue * held / (workers * float64(d.Slots))}, // Little's law
 		{partSweeper, d.Rate / (workers * c.ExpireRate)},
 	}
@@ -149,7 +155,7 @@ func (c costs) sized(rate float64, slots int, call float64) size {
 	s.Cores = int(math.Ceil(micro * rate * c.Worker / full))
 	perQueue := cell / float64(s.Masters)
 	needs := map[string]float64{
-		"taking":     perQueue * c.wait(full) / full,
+		"taking":     perQueue * c.wait(full) / (deployment{Slots: slots}.takers() * full),
 		"slots":      perQueue * (call + 2*c.wait(full)) / (float64(slots) * full),
 		"sweeping":   cell / (c.ExpireRate * full),
 		"processors": float64(s.Cores) / float64(s.Cells) / 8, // of eight cores each

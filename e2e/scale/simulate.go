@@ -24,16 +24,18 @@ type simulation struct {
 	submits, ends []float64 // how long each took
 }
 
-// simWorker is a worker process: a taker for each queue, slots for each, processors for
-// all.
+// simWorker is a worker process: takers and slots for each queue, processors for all.
 type simWorker struct {
 	cpu     *pool
 	slots   []int
-	stopped []bool // the taker waits for a slot
+	stopped []int // takers that wait for a slot
 }
 
-// pollEvery is a worker's pause when it found a queue empty.
+// pollEvery is the pause of a taker that found its queue empty, if it is the only one;
+// each of several makes one twice as long.
 const pollEvery = 0.020
+
+func (d deployment) pause() float64 { return pollEvery * min(d.takers(), 2) }
 
 func newSimulation(c costs, d deployment, seed uint64) *simulation {
 	s := &simulation{c: c, d: d, dice: rand.New(rand.NewPCG(seed, 1)), pending: make([][]simJob, d.Queues)}
@@ -42,11 +44,13 @@ func newSimulation(c costs, d deployment, seed uint64) *simulation {
 		s.nodes = append(s.nodes, &node{s: s})
 	}
 	for range d.Workers {
-		w := &simWorker{cpu: &pool{s: s, free: d.Cores}, slots: make([]int, d.Queues), stopped: make([]bool, d.Queues)}
+		w := &simWorker{cpu: &pool{s: s, free: d.Cores}, slots: make([]int, d.Queues), stopped: make([]int, d.Queues)}
 		s.workers = append(s.workers, w)
 		for q := range w.slots {
 			w.slots[q] = d.Slots
-			s.after(s.dice.Float64()*pollEvery, func() { s.take(w, q) })
+			for range int(d.takers()) {
+				s.after(s.dice.Float64()*d.pause(), func() { s.take(w, q) })
+			}
 		}
 	}
 	return s
@@ -92,20 +96,21 @@ func (s *simulation) arrive(until float64) {
 // queue is the node of a queue.
 func (s *simulation) queue(q int) *node { return s.nodes[q%len(s.nodes)] }
 
-// take has a worker take one task of a queue after the other.
+// take has a taker of a worker take one task of a queue after the other.
 func (s *simulation) take(w *simWorker, q int) {
 	if w.slots[q] == 0 {
-		w.stopped[q] = true
+		w.stopped[q]++
 		return
 	}
+	w.slots[q]-- // before it asks, as asynq's server does
 	s.queue(q).ask(s.c.Queue/3*micro, func() {
 		if len(s.pending[q]) == 0 {
-			s.after(pollEvery, func() { s.take(w, q) })
+			w.slots[q]++
+			s.after(s.d.pause(), func() { s.take(w, q) })
 			return
 		}
 		job := s.pending[q][0]
 		s.pending[q] = s.pending[q][1:]
-		w.slots[q]--
 		s.work(w, q, job)
 		s.take(w, q)
 	})
@@ -120,8 +125,8 @@ func (s *simulation) work(w *simWorker, q int, job simJob) {
 					s.ends = append(s.ends, s.now-job.began)
 					s.queue(q).ask(s.c.Queue/3*micro, func() {
 						w.slots[q]++
-						if w.stopped[q] {
-							w.stopped[q] = false
+						if w.stopped[q] > 0 {
+							w.stopped[q]--
 							s.take(w, q)
 						}
 					})

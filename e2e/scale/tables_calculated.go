@@ -48,7 +48,7 @@ func firstTable(c costs) string {
 		{"one core of a worker", round(1/(c.Worker*micro)) + "/s", "1 ÷ w"},
 		{"one Redis, jobs and queue", round(1/((c.Jobs+c.Queue+c.Expire)*micro)) + "/s", "1 ÷ (j + q + x)"},
 		{"a master with one queue and no jobs", round(1/(c.Queue*micro)) + "/s", "1 ÷ q: the most one provider's queue can do, wherever it is"},
-		{"one worker taking from one queue", round(1/c.wait(full)) + "/s", "(1 − ρ) ÷ 1.5 f at ρ = 0.7: it asks for the next task when it has the last"},
+		{"one taker of a worker, one queue", round(1/c.wait(full)) + "/s", "(1 − ρ) ÷ 1.5 f at ρ = 0.7: it asks for the next task when it has the last"},
 		{"one sweeper", round(c.ExpireRate) + "/s", "e, by expiries alone: as many a second as jobs come"},
 	} {
 		text.row(line[:]...)
@@ -95,9 +95,9 @@ func sizedTable(c costs) string {
 	per := func(s size) (cell, queue float64) {
 		return s.Rate / float64(s.Cells), s.Rate / float64(s.Cells*s.Masters)
 	}
-	line("– for taking", "cells × λ_queue × 1.5 f ÷ (1 − ρ) ÷ ρ", func(s size) string {
+	line("– for taking", "cells × λ_queue × 1.5 f ÷ (1 − ρ) ÷ (takers ρ)", func(s size) string {
 		_, queue := per(s)
-		return number(s.Cells * int(math.Ceil(queue*c.wait(full)/full)))
+		return number(s.Cells * int(math.Ceil(queue*c.wait(full)/(deployment{Slots: slots}.takers()*full))))
 	})
 	line(fmt.Sprintf("– for calls of %.0f s in %d slots", call, slots), "cells × λ_queue (call + 2 wait) ÷ (slots ρ)", func(s size) string {
 		_, queue := per(s)
