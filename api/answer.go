@@ -19,7 +19,6 @@ import (
 // no browser takes for HTML.
 func answer(c echo.Context, status int, v any) error {
 	body := bodies.Get().(*bytes.Buffer)
-	defer putBody(body)
 	if err := encode(body, v); err != nil {
 		return err
 	}
@@ -29,8 +28,11 @@ func answer(c echo.Context, status int, v any) error {
 	}
 	h["Content-Type"] = isJSON
 	c.Response().WriteHeader(status)
-	_, err := c.Response().Write(body.Bytes())
-	return err //nolint:wrapcheck // the client is gone
+	if _, err := c.Response().Write(body.Bytes()); err != nil {
+		return err //nolint:wrapcheck // the client is gone; whether somebody still reads the body nobody says
+	}
+	putBody(body)
+	return nil
 }
 
 // bodies are buffers of answers that have been written.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"mime"
@@ -64,11 +65,13 @@ func readAll(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *Prob
 func readWhole(r io.Reader, length int64) ([]byte, error) {
 	const most = 4 << 10
 	if length <= 0 || length > most {
-		return io.ReadAll(r) //nolint:wrapcheck // whoever asks says what it was
+		body := bytes.NewBuffer(make([]byte, 0, most))
+		_, err := body.ReadFrom(r)
+		return body.Bytes(), err
 	}
 	body := make([]byte, length)
 	_, err := io.ReadFull(r, body) // net/http lets nobody read beyond the length
-	return body, err               //nolint:wrapcheck // as above
+	return body, err               //nolint:wrapcheck // whoever asks says what it was
 }
 
 func tooLarge(limit int64) *Problem {

@@ -110,7 +110,7 @@ func (s *Server) recoverPanics(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// Values of headers that every answer has. Whoever sets another puts it in the place of
+// Values of headers that most answers have. Whoever sets another puts it in the place of
 // these; they are never appended to: their capacity is their length.
 var (
 	noSniff    = []string{"nosniff"}

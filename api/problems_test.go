@@ -219,6 +219,8 @@ func TestSecurityHeaders(t *testing.T) {
 		require.Equal(t, "nosniff", answer.header.Get("X-Content-Type-Options"))
 		require.Contains(t, answer.header.Get("Content-Security-Policy"), "default-src 'none'")
 	}
+	require.Equal(t, "no-store", b.get(devKey, "/v1/jobs").header.Get("Cache-Control"))
+	require.Equal(t, "no-referrer", b.get("", "/openapi.yaml").header.Get("Referrer-Policy"), "what is not under /v1 may have links")
 }
 
 // The log tells who did what to which job; what was sent stays out of it.

@@ -16,13 +16,18 @@ import (
 
 // damages are what a hand can do to the text that a record is.
 var damages = map[string]func(small string) string{
-	"a line at the end":      func(small string) string { return small + "\n" },
-	"half the job's line":    func(small string) string { return small[:40] },
-	"half an attempt's line": func(small string) string { return small[:strings.Index(small, "\n1\t")+8] },
-	"empty":                  func(string) string { return "" },
-	takenAway:                func(string) string { return "" },
-	"no number of attempts":  func(small string) string { return strings.Replace(small, "\t1\t1\t1\t", "\t1\t1\tone\t", 1) },
-	"not a record at all":    func(string) string { return "running" },
+	"a line at the end":                 func(small string) string { return small + "\n" },
+	"half the job's line":               func(small string) string { return small[:40] },
+	"half an attempt's line":            func(small string) string { return small[:strings.Index(small, "\n1\t")+8] },
+	"empty":                             func(string) string { return "" },
+	takenAway:                           func(string) string { return "" },
+	"no number of attempts":             func(small string) string { return strings.Replace(small, "\t1\t1\t1\t", "\t1\t1\tone\t", 1) },
+	"not a record at all":               func(string) string { return "running" },
+	"the job's line is short":           func(small string) string { return strings.Replace(small, "\t\n1\t", "\n1\t", 1) },
+	"more attempts than can be counted": func(small string) string { return strings.Replace(small, "\t1\t1\t1\t", "\t1\t1\t1e12\t", 1) },
+	"an attempt that is no number":      func(small string) string { return strings.Replace(small, "\n1\t", "\nnan\t", 1) },
+	"an attempt and no more":            func(small string) string { return small + "\n2" },
+	"a return at the end":               func(small string) string { return small + "\r\n" },
 }
 
 // takenAway is the damage that leaves no such field at all.

@@ -65,7 +65,7 @@ func readFields(jobID string, flat []any) (*recordFields, error) {
 	return &f, nil
 }
 
-// addSmall reads the lines of the field small (lua/schema.lua).
+// addSmall reads the lines of the field small (lua/small.lua).
 func (f *recordFields) addSmall(small string, layout *lua.Layout) {
 	own, rest, _ := strings.Cut(small, "\n")
 	f.own.addLine(own, layout.Job.Names)
@@ -81,7 +81,7 @@ func (f *recordFields) addSmall(small string, layout *lua.Layout) {
 	}
 }
 
-// Most records have that many fields of their own besides.
+// usualLarge is how many fields of their own most jobs and attempts have besides.
 const usualLarge = 2
 
 // addLine reads a line by its columns.

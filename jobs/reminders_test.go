@@ -7,6 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"onejob/lua"
 	"onejob/redistest"
 )
 
@@ -21,12 +22,15 @@ func TestGuards_NothingIsDueOfAClosedAttempt(t *testing.T) {
 	}
 	cancel := command{verb: "cancel", op: "C", actor: "dev"}
 	for name, row := range map[string]struct {
-		before []command
-		due    []string // of the attempt, before it is closed
+		before  []command
+		rewound bool
+		due     []string // of the attempt, before it is closed
 	}{
-		"starting": {nil, []string{"start", "wake"}},
-		"running":  {[]command{claim}, []string{"lease"}},
-		"unknown":  {[]command{claim, suspect}, []string{"lookup", "race", "settle"}},
+		"starting":               {nil, false, []string{"start", "wake"}},
+		"running":                {[]command{claim}, false, []string{"lease"}},
+		"unknown":                {[]command{claim, suspect}, false, []string{"lookup", "race", "settle"}},
+		"starting, then rewound": {nil, true, []string{"lookup"}},
+		"running, then rewound":  {[]command{claim}, true, []string{"lookup"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,6 +52,11 @@ func TestGuards_NothingIsDueOfAClosedAttempt(t *testing.T) {
 					_, err := g.scripts.send(c)
 					require.NoError(t, err)
 				}
+				if row.rewound {
+					answer, err := lua.Rewind.Run(t.Context(), rdb, s.keys(), "", "clockwork", 0, 0, 1000, 1<<32, "server", 0).StringSlice()
+					require.NoError(t, err)
+					require.Equal(t, "rewound", answer[0])
+				}
 				require.ElementsMatch(t, row.due, kinds())
 				answer, err := g.scripts.send(cancel)
 				require.NoError(t, err)
@@ -60,4 +69,17 @@ func TestGuards_NothingIsDueOfAClosedAttempt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestGuards_ALeaseThatWasLeft of an attempt that nobody runs is forgotten by whoever
+// is reminded of it: it would come up again for as long as there is the job.
+func TestGuards_ALeaseThatWasLeft(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		h := makeJob(t, rdb, nil, fields{"state": "cancelled"}, fields{"state": "running", "token": "its"})
+		due := h.keys()[1]
+		require.NoError(t, rdb.ZAdd(t.Context(), due, redis.Z{Score: 1, Member: "lease:" + h.id + ":1"}).Err())
+		require.Equal(t, "not_running cancelled", h.say(command{verb: "suspect", op: "S"}))
+		require.Zero(t, rdb.ZCard(t.Context(), due).Val())
+	})
 }

@@ -150,7 +150,7 @@ func (s *Store) meetAgain(ctx context.Context, key string) error {
 	return s.options.Clockwork.meet(ctx, conn, true)
 }
 
-// argv puts what every verb is given in front of its own arguments (lua/record.lua).
+// argv puts what every verb but submit is given in front of its own arguments (lua/record.lua).
 func (s *Store) argv(v verb) []any {
 	argv := append(make([]any, 0, 4+len(v.args)), v.op, v.actor, s.options.KeepJob.Milliseconds(), s.options.KeepKey.Milliseconds())
 	return append(argv, v.args...)

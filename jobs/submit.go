@@ -60,7 +60,7 @@ func (s *Store) Submit(ctx context.Context, sub Submission) (Submitted, error) {
 		return Submitted{}, err
 	}
 	submitted := Submitted{Job: job, Created: word == lua.Created}
-	if submitted.Created && job.Attempts[0].State == AttemptStarting {
+	if submitted.Created && len(job.Attempts) > 0 && job.Attempts[0].State == AttemptStarting {
 		submitted.Wakes = []Wake{{JobID: job.ID, Attempt: 1, Provider: job.Attempts[0].Provider, Owner: owner}}
 	}
 	return submitted, nil

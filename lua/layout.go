@@ -8,8 +8,8 @@ import (
 	"text/template"
 )
 
-// Layout is how records of one schema are stored: schema.lua has what is made of it, on
-// the way in and out.
+// Layout is how records of one schema are stored: what is made of it stands in front of
+// schema.lua.
 //
 // A record keeps the schema it was submitted with for its whole life, and a column, once
 // stored, keeps its place: whoever needs another one makes a new schema of it
@@ -27,8 +27,8 @@ type Layout struct {
 // Columns are those of a kind of line, in their order. Lines end before Seldom where
 // none of these is there.
 type Columns struct {
-	Always []string // there from the first: at most 30, which one pattern of Lua can hold
-	Often  []string // at least one
+	Always []string // there from the first
+	Often  []string // at least one; with those before at most 31, which one pattern of Lua can hold
 	Seldom []string
 	Names  []string // all of them, in their order
 }

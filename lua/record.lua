@@ -1,20 +1,20 @@
 -- include: small
 -- The record: what every verb reads, and the one way it is written.
 --
--- KEYS of every verb, all in one hash slot (design §3):
+-- KEYS of every verb but submit, all in one hash slot (design §3):
 --   1 job   hash    the job and its attempts: see schema.lua
 --   2 due   zset    what must happen later in this partition, by time
 --   3 seq   counter rises with every verb that writes
 -- The state and owner indexes and the key's own record share the prefix of seq.
 --
--- ARGV of every verb:
+-- ARGV of each:
 --   1 op         id of this operation, made before the call; found again = answered again
 --   2 actor      who asks, for the trail
 --   3 keep_job   retention of the record after its end, ms
 --   4 keep_key   retention of the key after its end, ms
 -- Verbs number their own from 5. An empty string means: not given.
 --
--- Every verb answers {answer, seq, version, state, revision, detail, opened,
+-- Each answers {answer, seq, version, state, revision, detail, opened,
 -- provider, wait, owner, ...}: opened and the three after it tell of an attempt that
 -- was opened, in how many ms it may start, and the hash of the owner it is for. What
 -- follows is the verb's own.

@@ -1,6 +1,7 @@
 -- include: layouts
--- How records are stored, by schema: the one place that knows more than one of them
--- (docs/deploy.md, "Upgrading").
+-- How records are stored, by schema (docs/deploy.md, "Upgrading"): this, layout.go, and
+-- small.lua and whole.lua, which read and write them, know more than one; nothing else
+-- does.
 --
 -- A record is one hash:
 --   small     all that is small of the job, its attempts and its deliveries, as text
@@ -43,10 +44,13 @@ local function stored(name)
   return layout.names[name] or name
 end
 
+-- is_count tells a number that can be counted to.
+local function is_count(value) return #value <= 6 and string.find(value, '^%d+$') end
+
 -- job_of reads the job's own line, and tells where it ends; nil when it is none.
 local function job_of(small)
   local job, stop = layout.read_job(small, 1)
-  if not job or not tonumber(job.attempts) then return nil end
+  if not job or not is_count(job.attempts) or job.hooks and not is_count(job.hooks) then return nil end
   return job, stop
 end
 

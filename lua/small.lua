@@ -17,12 +17,12 @@ local function read_small(small)
   if not job then return nil end
   while stop <= #small do
     local start = stop + 1
-    local tag, at = string.match(small, '^(%w+)[\t=]()', start)
-    if not tag then return nil end
-    if tag == 'o' then
-      stop = string.find(small, '\n', at, true) or #small + 1
+    if string.sub(small, start, start + 1) == 'o=' then
+      stop = string.find(small, '\n', start, true) or #small + 1
       ops[#ops + 1] = string.sub(small, start, stop - 1)
     else
+      local tag, at = string.match(small, '^(h?%d+)\t()', start)
+      if not tag then return nil end
       local n = tonumber(tag)
       local row
       row, stop = (n and layout.read_attempt or layout.read_delivery)(small, at)

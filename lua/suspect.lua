@@ -18,7 +18,10 @@ if not a then return reply('no_attempt') end
 
 local answer = recall()
 if answer then return reply(answer) end
-if a.state ~= 'running' then return reply('not_running', a.state) end
+if a.state ~= 'running' then
+  forget('lease', n) -- should one have been left: nobody else would
+  return reply('not_running', a.state)
+end
 
 -- A hung call is beaten up to its deadline; a lease that ended before that is one
 -- that nobody beats any more, however late it is noticed.
