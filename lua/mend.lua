@@ -47,11 +47,17 @@ if not redis.call('ZSCORE', owner, job.id) then
 end
 
 local key = PREFIX .. 'key:' .. job.key_hash
-local holder = redis.call('GET', key)
-if not holder then
-  problem('its key is free: a second job could be made for it', redis.call, 'SET', key, job.fingerprint .. ' ' .. job.id, 'NX')
-elseif string.match(holder, ' (%S+)$') ~= job.id then
-  found[#found + 1] = 'its key is held by ' .. string.match(holder, ' (%S+)$') .. '; nothing can mend that'
+local own = job.fingerprint .. ' ' .. job.id
+local holds = redis.call('GET', key)
+local holder = string.match(holds or '', ' (%S+)$')
+if not holds then
+  problem('its key is free: a second job could be made for it', redis.call, 'SET', key, own, 'NX')
+elseif holder ~= job.id and holder and redis.call('EXISTS', PREFIX .. 'job:' .. holder) == 1 then
+  found[#found + 1] = 'its key is held by ' .. holder .. '; nothing can mend that'
+elseif holder ~= job.id then
+  -- No job is made while its key is held, so this one held it. Redis itself can forget
+  -- that: docs/deploy.md, "A torn write".
+  problem('its key is held by a job that is not there', redis.call, 'SET', key, own, 'KEEPTTL')
 end
 
 -- No key of a job that has not ended carries a TTL; every key of one that has does.
