@@ -82,6 +82,9 @@ func (w *world) restarting(of []*process, which int, s syscall.Signal) fault {
 				continue // it reads what it wrote; Ready has waited
 			}
 			w.redisAway += time.Since(began)
+			if err == nil {
+				err = w.rewriteTorn(ctx)
+			}
 		}
 		return err
 	})

@@ -45,6 +45,7 @@ type world struct {
 	ledger          *ledger
 	poisoned        tally         // toxics by name; of who fires them
 	redisAway       time.Duration // between a kill and its being ready again; of who holds redis
+	torn            int           // writes that Redis found cut off when it started; likewise
 }
 
 func freeAddr(t *testing.T) string {
