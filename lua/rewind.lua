@@ -43,7 +43,7 @@ local function suspect(n)
   -- An attempt that was never claimed as far as this store knows may have been:
   -- what comes of it is entitled under the version it would have been claimed at.
   if from == 'starting' then set_attempt(n, 'fence', job.version) end
-  redis.call('ZREM', DUE, due_name('wake', n), due_name('lease', n), due_name('start', n))
+  forget_all(n, from)
   remind('lookup', n, now)
   event('rewind', n, from, 'unknown', 'store_rewound')
   suspected = suspected + 1

@@ -86,17 +86,22 @@ func start(t *testing.T, w *world) *world {
 	return w
 }
 
-// startStores starts who keeps something: redis-server, and the provider.
-func (w *world) startStores() {
+func (w *world) startRedis() {
 	w.t.Helper()
 	addr := freeAddr(w.t)
 	_, port, _ := net.SplitHostPort(addr)
 	w.redis = w.run("redis", addr, "redis-server", nil, "--port", port, "--bind", "127.0.0.1", "--dir", w.dir,
 		"--appendonly", "yes", "--appendfsync", "always", "--save", "")
 	require.NoError(w.t, redistest.Ready(addr))
+}
+
+// startStores starts who keeps something: redis-server, and the provider.
+func (w *world) startStores() {
+	w.t.Helper()
+	w.startRedis()
 	self, err := os.Executable()
 	require.NoError(w.t, err)
-	addr = freeAddr(w.t)
+	addr := freeAddr(w.t)
 	env := []string{providerEnv + "=" + w.ledger.path, providerAddrEnv + "=" + addr, seedEnv + "=" + strconv.FormatInt(w.seed, 10)}
 	if w.calm {
 		env = append(env, calmEnv+"=1")
