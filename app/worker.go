@@ -76,7 +76,7 @@ func (w *workers) start() error {
 	for _, name := range providerNames(w.app.cfg) {
 		handler := w.pump.Around(name, asynq.HandlerFunc(w.worker.Handle))
 		servers := shares(w.app.cfg.Providers[name].Concurrency)
-		check := checkEvery * time.Duration(min(len(servers), 2))
+		check := checkEvery * time.Duration(min(len(servers), 4))
 		for _, concurrency := range servers {
 			if err := w.serve(name, concurrency, check, handler); err != nil {
 				return err
@@ -105,7 +105,7 @@ func (w *workers) start() error {
 // oneServer is how many calls one asynq server hands out at most. It takes tasks one
 // after the other, a round trip each, so that a provider with many calls at a time
 // would wait for its tasks; several servers take them beside each other.
-const oneServer = 8
+const oneServer = 4
 
 // shares spreads a provider's concurrency over as few servers as will do.
 func shares(concurrency int) []int {

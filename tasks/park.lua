@@ -23,6 +23,8 @@ local words = { pending, waiting }
 local clock = redis.call('TIME')
 local now = string.format('%.0f', tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000))
 
+local came, turn = {}, nil -- the owners who have their place in this script, and the turn that is being served
+
 local function place(line, task, attempt, owner)
   -- Nobody overtakes those who wait, were it only for the moment in which there is room.
   if waiting == 0 and room > 0 then
@@ -30,12 +32,18 @@ local function place(line, task, attempt, owner)
     room = room - 1
     return 'room'
   end
-  if redis.call('ZSCORE', line, attempt) then return 'waiting' end
-  if redis.call('EXISTS', task) == 1 then return 'taken' end
-  redis.call('ZADD', line, now, attempt)
+  if redis.call('ZADD', line, 'NX', now, attempt) == 0 then return 'waiting' end
+  if redis.call('EXISTS', task) == 1 then
+    redis.call('ZREM', line, attempt)
+    return 'taken'
+  end
   -- An owner who comes takes his place at the turn that is being served: he waits for
   -- nobody's past, and nobody pays for the time in which he was not there.
-  if redis.call('ZADD', KEYS[2], 'NX', redis.call('GET', KEYS[3]) or '0', owner) == 1 then waiting = waiting + 1 end
+  if not came[owner] then
+    came[owner] = true
+    turn = turn or redis.call('GET', KEYS[3]) or '0'
+    if redis.call('ZADD', KEYS[2], 'NX', turn, owner) == 1 then waiting = waiting + 1 end
+  end
   return 'parked'
 end
 

@@ -57,8 +57,9 @@ func (q *Queue) placeAll(ctx context.Context, provider string, all []*placing) {
 }
 
 // placeAtOnce is how many wake-ups are enqueued at a time: asynq takes one a round
-// trip, and a provider that answers at once should not wait for that.
-const placeAtOnce = 8
+// trip, and round trips of one moment go together. With fewer at a time than the queue's
+// takers take, they find it empty before it is filled, and look again only after a while.
+const placeAtOnce = 64
 
 // enqueueEach enqueues those there is room for, and tells how many are on the queue.
 func (q *Queue) enqueueEach(ctx context.Context, all []*placing) (queuedNow int) {

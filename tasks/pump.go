@@ -35,7 +35,7 @@ type pumped struct {
 func NewPump(queue *Queue, providers []string, log *slog.Logger) *Pump {
 	p := &Pump{queue: queue, log: log, providers: providers, pumped: map[string]*pumped{}}
 	for _, name := range providers {
-		p.pumped[name] = &pumped{half: int64(max(1, queue.window(name)/2)), wanted: make(chan struct{}, 1)}
+		p.pumped[name] = &pumped{half: int64(max(1, queue.window(name)/4)), wanted: make(chan struct{}, 1)}
 	}
 	return p
 }

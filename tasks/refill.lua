@@ -14,30 +14,90 @@
 --
 -- Answers {length of pending, owners with a line, owner, attempt, owner, attempt, …}.
 
-local window, lines = tonumber(ARGV[1]), ARGV[2]
+-- What is taken of an owner's line is written once, however many that are.
+
+local room, lines = tonumber(ARGV[1]), ARGV[2]
 local shares = {}
 for i = 3, #ARGV, 2 do shares[ARGV[i]] = tonumber(ARGV[i + 1]) end
 
 local pending = redis.call('LLEN', KEYS[1])
 local answer = { pending, 0 }
-for _ = 1, window - pending do
-  local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-  local owner, turn = first[1], first[2]
-  if not owner then break end
-  local line = lines .. owner
-  local attempt = redis.call('ZPOPMIN', line)[1]
-  if attempt then
-    answer[#answer + 1] = owner
-    answer[#answer + 1] = attempt
-    redis.call('SET', KEYS[3], turn)
+room = room - pending
+
+-- Whoever is served in so many turns is among so many owners at the head, for those are
+-- before all others until they have been served. Who has been served stands behind those
+-- of his share who were served before him: so every list is in order, and only their
+-- first ones need be compared.
+local head, behind, queues = { next = 1 }, {}, {}
+if room > 0 then
+  local owners = redis.call('ZRANGE', KEYS[2], 0, room - 1, 'WITHSCORES')
+  for i = 1, #owners, 2 do head[#head + 1] = { owner = owners[i], turn = tonumber(owners[i + 1]), taken = 0 } end
+  queues[1] = head
+end
+
+-- first takes the owner whose turn it is out of his list.
+local function first()
+  local from
+  for _, queue in ipairs(queues) do
+    local one = queue[queue.next]
+    if one and (not from or one.turn < from[from.next].turn) then from = queue end
   end
+  if not from then return nil end
+  from.next = from.next + 1
+  return from[from.next - 1]
+end
+
+-- again has an owner wait for his next turn.
+local function again(one)
+  local share = shares[one.owner] or 1
+  one.turn = one.turn + 1 / share
+  if not behind[share] then
+    behind[share] = { next = 1 }
+    queues[#queues + 1] = behind[share]
+  end
+  table.insert(behind[share], one)
+end
+
+-- next_of gives the next attempt of an owner's line, of which it reads a part at a time.
+local part = math.ceil(room / #head)
+local served = {}
+local function next_of(one)
+  if not one.line then served[#served + 1] = one end
+  if not one.line or one.read == #one.line then
+    one.line, one.read = redis.call('ZRANGE', lines .. one.owner, one.taken, one.taken + part - 1), 0
+  end
+  one.read = one.read + 1
+  return one.line[one.read]
+end
+
+local turn
+while room > 0 do
+  local one = first()
+  if not one then break end
+  local attempt = next_of(one)
+  if attempt then
+    answer[#answer + 1] = one.owner
+    answer[#answer + 1] = attempt
+    turn, room = one.turn, room - 1
+    one.taken = one.taken + 1
+    again(one)
+  end
+end
+
+for _, one in ipairs(served) do
+  local line = lines .. one.owner
+  if one.taken > 0 then redis.call('ZREMRANGEBYRANK', line, 0, one.taken - 1) end
   if redis.call('EXISTS', line) == 1 then
-    redis.call('ZADD', KEYS[2], string.format('%.17g', tonumber(turn) + 1 / (shares[owner] or 1)), owner)
+    redis.call('ZADD', KEYS[2], string.format('%.17g', one.turn), one.owner)
   else
-    redis.call('ZREM', KEYS[2], owner)
+    redis.call('ZREM', KEYS[2], one.owner)
   end
 end
 
 answer[2] = redis.call('ZCARD', KEYS[2])
-if answer[2] == 0 then redis.call('DEL', KEYS[3]) end
+if answer[2] == 0 then
+  redis.call('DEL', KEYS[3])
+elseif turn then
+  redis.call('SET', KEYS[3], string.format('%.17g', turn))
+end
 return answer

@@ -34,16 +34,26 @@ type step struct {
 	delay time.Duration
 }
 
+// input is a job's, with its members if it is an object.
+type input struct {
+	text    json.RawMessage
+	members map[string]json.RawMessage
+}
+
+func read(text json.RawMessage) input {
+	members, _ := object(text)
+	return input{text: text, members: members}
+}
+
 // script reads input.simulate.<provider> and returns the step of a try, counted
 // from 1; the last step of a list repeats. Without a script every try succeeds
 // at once. The whole script is checked, not only the step that is due.
-func script(input json.RawMessage, provider string, try int) (step, error) {
+func (i input) script(provider string, try int) (step, error) {
 	plain := step{Outcome: succeed}
-	members, ok := object(input)
-	if !ok || isNull(members["simulate"]) {
+	if isNull(i.members["simulate"]) {
 		return plain, nil
 	}
-	byProvider, ok := object(members["simulate"])
+	byProvider, ok := object(i.members["simulate"])
 	if !ok {
 		return step{}, errors.New("input.simulate must be an object with the names of providers")
 	}

@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 
@@ -20,7 +22,8 @@ import (
 const Type = "simulated"
 
 type provider struct {
-	name string
+	name   string
+	quoted json.RawMessage
 }
 
 // New makes a simulated provider. It needs nothing but a name.
@@ -28,7 +31,11 @@ func New(c providers.Config) (providers.Provider, error) {
 	if c.Name == "" {
 		return nil, errors.New("a simulated provider needs a name")
 	}
-	return &provider{name: c.Name}, nil
+	quoted, err := providers.Encode(c.Name)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it was doing
+	}
+	return &provider{name: c.Name, quoted: quoted}, nil
 }
 
 // Execute obeys input.simulate.<name of this provider>. A script that cannot be
@@ -38,7 +45,8 @@ func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.
 	if wire == nil {
 		wire = providers.NewWire(nil)
 	}
-	todo, err := script(call.Input, p.name, call.Try)
+	said := read(call.Input)
+	todo, err := said.script(p.name, call.Try)
 	if err != nil {
 		outcome := providers.Invalid(err.Error())
 		outcome.Evidence = wire.Evidence()
@@ -50,22 +58,22 @@ func (p *provider) Execute(ctx context.Context, call *providers.Call) providers.
 		},
 		Understand: understand,
 	}
-	return judge.Outcome(ctx, wire, p.send(ctx, wire, call, todo))
+	return judge.Outcome(ctx, wire, p.send(ctx, wire, said, todo))
 }
 
 // send plays the call on the wire.
-func (p *provider) send(ctx context.Context, wire *providers.Wire, call *providers.Call, todo step) providers.Answer {
+func (p *provider) send(ctx context.Context, wire *providers.Wire, said input, todo step) providers.Answer {
 	if err := ctx.Err(); err != nil {
 		return providers.Answer{Err: err}
 	}
 	if err := wire.Leaving(); err != nil {
 		return providers.Answer{Err: err}
 	}
-	wire.Wrote(len(call.Input))
+	wire.Wrote(len(said.text))
 	if err := silence(ctx, todo); err != nil {
 		return providers.Answer{Err: err}
 	}
-	answer := p.answer(call.Input, todo)
+	answer := p.answer(said, todo)
 	wire.Read(len(answer.Body))
 	wire.Note(func(e *providers.Evidence) {
 		e.Status = answer.Status
@@ -94,7 +102,7 @@ func silence(ctx context.Context, todo step) error {
 }
 
 // answer is what comes back, in the shape a real provider would send it.
-func (p *provider) answer(input json.RawMessage, todo step) providers.Answer {
+func (p *provider) answer(said input, todo step) providers.Answer {
 	switch todo.Outcome {
 	case reject:
 		return providers.Answer{Status: http.StatusUnprocessableEntity, Body: []byte(`{"error":{}}`)}
@@ -107,27 +115,28 @@ func (p *provider) answer(input json.RawMessage, todo step) providers.Answer {
 	case truncate:
 		return providers.Answer{Status: http.StatusOK, Body: []byte(`{"pri`), Err: io.ErrUnexpectedEOF}
 	default:
-		return providers.Answer{Status: http.StatusOK, Body: p.result(input, todo)}
+		return providers.Answer{Status: http.StatusOK, Body: p.result(said, todo)}
 	}
 }
 
 // result is the scripted one or, without one, the input as it was printed.
-func (p *provider) result(input json.RawMessage, todo step) json.RawMessage {
+func (p *provider) result(said input, todo step) json.RawMessage {
 	if len(todo.Result) > 0 {
 		return todo.Result
 	}
-	if members, ok := object(input); ok {
-		delete(members, "simulate")
-		input, _ = providers.Encode(members)
+	printed := said.text
+	if _, scripted := said.members["simulate"]; scripted {
+		rest := maps.Clone(said.members)
+		delete(rest, "simulate")
+		printed, _ = providers.Encode(rest)
 	}
-	if len(input) == 0 {
-		input = json.RawMessage("null")
+	if len(printed) == 0 {
+		printed = json.RawMessage("null")
 	}
-	result, err := providers.Encode(map[string]any{"printed": input, "by": p.name})
-	if err != nil {
-		return nil // an input that is no JSON; understand calls it unreadable
+	if said.members == nil && !json.Valid(printed) {
+		return nil // understand calls it unreadable
 	}
-	return result
+	return slices.Concat(json.RawMessage(`{"by":`), p.quoted, json.RawMessage(`,"printed":`), printed, json.RawMessage("}"))
 }
 
 func understand(a providers.Answer) providers.Outcome {
