@@ -62,6 +62,15 @@ func (a *answered) EvalSha(ctx context.Context, sha string, keys []string, args 
 	return cmd
 }
 
+func (a *answered) FCall(ctx context.Context, function string, keys []string, args ...any) *redis.Cmd {
+	if a.first == nil {
+		return a.UniversalClient.FCall(ctx, function, keys, args...) // the store has a function for a script
+	}
+	cmd := redis.NewCmd(ctx)
+	cmd.SetVal(a.first)
+	return cmd
+}
+
 func (a *answered) word() string { return a.first.([]any)[0].(string) }
 
 // nobody reads what is written.

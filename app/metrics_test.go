@@ -179,12 +179,12 @@ func TestMetrics_OfOneJob(t *testing.T) {
 		requireLine(t, text, want+"\n")
 	}
 	require.NotContains(t, text, "onejob_store_errors_total{", "nothing went wrong")
-	// Once by its digest, which this Redis did not know yet, and once as a whole; the
-	// next time by its digest alone.
-	requireLine(t, text, `onejob_store_commands_total{command="submit"} 2`+"\n")
+	// Once as a function, which this Redis does not have; once by its digest, which it did
+	// not know yet, and once as a whole; the next time by its digest alone.
+	requireLine(t, text, `onejob_store_commands_total{command="submit"} 3`+"\n")
 	post(t.Context(), t, a.Addr(), `{"route":"print","input":{}}`)
 	_, again := page(t, a.Addr(), "/metrics", "")
-	requireLine(t, again, `onejob_store_commands_total{command="submit"} 3`+"\n")
+	requireLine(t, again, `onejob_store_commands_total{command="submit"} 4`+"\n")
 	require.Regexp(t, `onejob_store_round_trip_seconds_count\{kind="verb"\} [1-9]`, text)
 	require.Regexp(t, `onejob_sweeps_total\{outcome="whole"\} [1-9]`, text)
 }

@@ -59,7 +59,7 @@ var commandNames = map[string]bool{
 	"get": true, "set": true, "del": true, "exists": true, "ping": true, "info": true, "time": true, "wait": true,
 	"hset": true, "hget": true, "hmget": true, "hgetall": true, "hdel": true, "hincrby": true, "pexpire": true, "expire": true,
 	"zadd": true, "zrem": true, "zcard": true, "zcount": true, "zrange": true, "zrangebyscore": true, "zrevrangebyscore": true,
-	"xadd": true, "xrange": true, "publish": true, "subscribe": true, "evalsha": true, "eval": true, "script": true,
+	"xadd": true, "xrange": true, "publish": true, "subscribe": true, "evalsha": true, "eval": true, "script": true, "fcall": true, "function": true,
 	"multi": true, "exec": true, "scan": true, "sadd": true, "smembers": true, "llen": true, "lpush": true, "config": true,
 }
 
@@ -111,7 +111,7 @@ func (m *tripMetrics) command(cmd redis.Cmder) string {
 	name, kind := cmd.Name(), tripCommand
 	if verb := jobs.VerbOf(cmd); verb != "" {
 		name, kind = verb, tripVerb
-	} else if name == "evalsha" || name == "eval" {
+	} else if name == "evalsha" || name == "eval" || name == "fcall" {
 		kind = tripScript
 	}
 	if kind != tripVerb && !commandNames[name] {
@@ -139,7 +139,7 @@ func (m *tripMetrics) observe(kind string, began time.Time, err error) {
 
 // troubles are the first words of answers that say Redis is not well, or not as it
 // should be. Others are answers like any: nothing is there, a script has yet to be
-// sent whole, asynq's scripts know no such task.
+// sent whole, the server has no functions, asynq's scripts know no such task.
 var troubles = map[string]bool{
 	"ERR": true, "WRONGTYPE": true, "CROSSSLOT": true, // ours: a mistake
 	"OOM": true, "READONLY": true, "MISCONF": true, "NOREPLICAS": true, "LOADING": true, "BUSY": true,
@@ -149,7 +149,7 @@ var troubles = map[string]bool{
 
 // tripError names an error; empty for what is none.
 func tripError(err error) string {
-	if err == nil {
+	if err == nil || jobs.NoFunction(err) {
 		return ""
 	}
 	var answered redis.Error

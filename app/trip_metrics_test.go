@@ -65,7 +65,9 @@ func TestTripError(t *testing.T) {
 		return rdb.Get(t.Context(), "k").Err()
 	}
 	for text, want := range map[string]string{
-		"LOADING Redis is loading": "refused", "ERR no such command": "refused", "NOSCRIPT No matching script": "", "NOT FOUND": "",
+		"LOADING Redis is loading": "refused", "ERR no such command": "refused", "NOSCRIPT No matching script": "",
+		"ERR Function not found": "", "ERR unknown command `fcall`, with args": "",
+		"ERR unknown command `frobnicate`, with args": "refused", "NOT FOUND": "",
 	} {
 		require.Equal(t, want, tripError(answer(text)), text)
 	}

@@ -75,8 +75,17 @@ func unwatched(rdb *redis.Client) *redis.Client { return rdb.WithTimeout(rdb.Opt
 // ends, though the script may run all the same: as with a reply that was lost, the
 // caller does not know.
 func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ...any) *redis.Cmd {
+	return c.run(ctx, "evalsha", sha, keys, args)
+}
+
+// FCall runs a function as EvalSha does a script.
+func (c *Client) FCall(ctx context.Context, function string, keys []string, args ...any) *redis.Cmd {
+	return c.run(ctx, "fcall", function, keys, args)
+}
+
+func (c *Client) run(ctx context.Context, name, what string, keys []string, args []any) *redis.Cmd {
 	command := make([]any, 0, 3+len(keys)+len(args))
-	command = append(command, "evalsha", sha, len(keys))
+	command = append(command, name, what, len(keys))
 	for _, key := range keys {
 		command = append(command, key)
 	}
@@ -87,7 +96,7 @@ func (c *Client) EvalSha(ctx context.Context, sha string, keys []string, args ..
 	// The command belongs to the connection until it is answered: who does not wait for
 	// it must not look at it.
 	if err := c.send(ctx, cmd); err != nil && ctx.Err() != nil {
-		given := redis.NewCmd(ctx, "evalsha", sha)
+		given := redis.NewCmd(ctx, name, what)
 		given.SetErr(err)
 		return given
 	}

@@ -109,6 +109,7 @@ func TestVerbOf(t *testing.T) {
 	}
 	require.Equal(t, []string{"read", "read", "read"}, seen, "unknown to the server, sent whole, known")
 	require.Empty(t, jobs.VerbOf(redis.NewCmd(t.Context(), "evalsha", "another's")))
+	require.Empty(t, jobs.VerbOf(redis.NewCmd(t.Context(), "fcall", "another's")))
 	require.Empty(t, jobs.VerbOf(redis.NewCmd(t.Context(), "get", "k")))
 	require.Empty(t, jobs.VerbOf(redis.NewCmd(t.Context(), "ping")))
 }

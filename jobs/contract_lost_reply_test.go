@@ -31,7 +31,7 @@ type lossyConn struct {
 }
 
 func (c *lossyConn) Write(p []byte) (int, error) {
-	c.verb.Store(bytes.Contains(p, []byte("evalsha")))
+	c.verb.Store(bytes.Contains(p, []byte("evalsha")) || bytes.Contains(p, []byte("fcall")))
 	return c.Conn.Write(p)
 }
 
@@ -55,7 +55,7 @@ func (l *lossy) dial(ctx context.Context, network, addr string) (net.Conn, error
 }
 
 // over is the same database over a lossy network. Its scripts are loaded before
-// anything is lost, so that one command is one verb.
+// anything is lost, so that one command is one verb; functions by the first of them.
 func over(t *testing.T, rdb redis.UniversalClient) (redis.UniversalClient, *lossy) {
 	t.Helper()
 	network := &lossy{}
@@ -83,6 +83,7 @@ func TestContract_LostReply(t *testing.T) {
 	redistest.EachAndCluster(t, func(t *testing.T, rdb redis.UniversalClient) {
 		client, network := over(t, rdb)
 		b := setup(t, client)
+		b.submit("functions are loaded")
 		losing := func(what string, do func()) {
 			t.Helper()
 			before := network.lost.Load()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -32,6 +33,7 @@ type modelPolicy struct {
 type scripts struct {
 	ctx             context.Context
 	rdb             *redis.Client
+	runner          *lua.Runner
 	prefix, id, key string
 	keepJob         int64
 	keepKey         int64
@@ -44,7 +46,7 @@ const ownerHash = "0123456789abcdef"
 func newScripts(ctx context.Context, rdb *redis.Client, keepJob, keepKey int64) *scripts {
 	id := jobs.NewID("dev", "k")
 	return &scripts{
-		ctx: ctx, rdb: rdb, prefix: prefixOf(id), id: id, key: prefixOf(id) + "key:k", keepJob: keepJob, keepKey: keepKey,
+		ctx: ctx, rdb: rdb, runner: lua.NewRunner(rdb, rdb), prefix: prefixOf(id), id: id, key: prefixOf(id) + "key:k", keepJob: keepJob, keepKey: keepKey,
 	}
 }
 
@@ -65,9 +67,49 @@ var verbScripts = map[string]*redis.Script{
 	"race": lua.Race, "look": lua.Look, "note": lua.Note, "expire_start": lua.ExpireStart,
 }
 
+// send sends a command as the store does: to a function, where the server has them. What
+// a function leaves behind must not matter to the next, so another comes between.
 func (s *scripts) send(c command) ([]any, error) {
+	if err := s.between(); err != nil {
+		return nil, err
+	}
 	keys, args := s.call(c)
-	return verbScripts[c.verb].Run(s.ctx, s.rdb, keys, args...).Slice()
+	return s.runner.Run(s.ctx, verbScripts[c.verb], keys, args...).Slice()
+}
+
+// between claims an attempt of another job in another partition, and then asks about a
+// record that is newer than this build.
+func (s *scripts) between() error {
+	const prefix = "oj:{between}:"
+	keys := []string{prefix + "job:j", prefix + "due", prefix + "seq"}
+	for _, run := range []struct {
+		verb string
+		keys []string
+		args []any
+		want string
+	}{
+		{"submit", append(slices.Clone(keys), prefix+"key:k"), s.args(command{verb: "submit", actor: "other", fingerprint: "v1:z"}), "created"},
+		{"claim", keys, append([]any{"op", "worker", hour, hour}, s.args(command{
+			verb: "claim", attempt: 1, token: "t", deadline: hour, lease: hour, provider: "inkjet",
+		})...), "claimed"},
+		{"look", append([]string{prefix + "job:newer"}, keys[1:]...), []any{"op", "worker", hour, hour, 1, "said"}, "newer_schema"},
+	} {
+		if err := s.rdb.HSet(s.ctx, prefix+"job:newer", "v", "99").Err(); err != nil {
+			return fmt.Errorf("writing a newer record: %w", err)
+		}
+		answer, err := s.runner.Run(s.ctx, verbScripts[run.verb], run.keys, run.args...).Slice()
+		if err != nil {
+			return fmt.Errorf("running %s in between: %w", run.verb, err)
+		}
+		if answer[0] != run.want {
+			return fmt.Errorf("%s in between answered %v", run.verb, answer)
+		}
+	}
+	left, err := s.rdb.Keys(s.ctx, prefix+"*").Result()
+	if err == nil {
+		err = s.rdb.Del(s.ctx, left...).Err()
+	}
+	return err
 }
 
 // call is a command as its script takes it: KEYS and ARGV.

@@ -32,7 +32,7 @@ type Options struct {
 	// Clockwork notices a store that went back in time. Defaults to none.
 	Clockwork *Clockwork
 	// Scripts runs the verbs. Defaults to the client itself.
-	Scripts redis.Scripter
+	Scripts lua.Caller
 }
 
 func (o Options) withDefaults() Options {
@@ -52,6 +52,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	rdb      redis.UniversalClient
 	options  Options
+	verbs    *lua.Runner
 	watchers *watchers
 	schema   atomic.Int64 // that new jobs are recorded with; 0: the first
 }
@@ -62,7 +63,7 @@ func NewStore(rdb redis.UniversalClient, options Options) *Store {
 	if options.Scripts == nil {
 		options.Scripts = rdb
 	}
-	return &Store{rdb: rdb, options: options, watchers: newWatchers(rdb)}
+	return &Store{rdb: rdb, options: options, verbs: lua.NewRunner(rdb, options.Scripts), watchers: newWatchers(rdb)}
 }
 
 // Close ends all watches.
@@ -109,7 +110,7 @@ func (s *Store) runOn(ctx context.Context, v verb, keys []string) (*answer, erro
 // ask runs a script on a job.
 func (s *Store) ask(ctx context.Context, script *redis.Script, jobID string, keys []string, argv []any) ([]any, error) {
 	known := s.known(keys[0])
-	raw, err := script.Run(ctx, s.options.Scripts, keys, argv...).Slice()
+	raw, err := s.verbs.Run(ctx, script, keys, argv...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("running a script on job %s: %w", jobID, err)
 	}

@@ -17,6 +17,8 @@ func VerbOf(cmd redis.Cmder) string {
 	}
 	script, _ := args[1].(string)
 	switch strings.ToLower(cmd.Name()) {
+	case "fcall":
+		return lua.VerbOf(script)
 	case "evalsha":
 		return lua.Name(script)
 	case "eval": // the first time at a server that does not know it yet
@@ -24,3 +26,7 @@ func VerbOf(cmd redis.Cmder) string {
 	}
 	return ""
 }
+
+// NoFunction tells an answer by which a Store learns that a server has yet to be given
+// its functions, or has none: nothing is wrong.
+func NoFunction(err error) bool { return lua.NoFunction(err) }

@@ -13,7 +13,7 @@ end
 local function close_hook(h, state)
   set_hook(h, 'state', state)
   redis.call('ZREM', DUE, due_name('webhook', 'h' .. h))
-  redis.call('ZREM', HOOKS, due_name('webhook', 'h' .. h))
+  redis.call('ZREM', hooks(), due_name('webhook', 'h' .. h))
 end
 
 -- tell writes the line of the trail about a try.

@@ -6,7 +6,8 @@
 -- delivered; and field h<h>.error. While it is pending it has an entry in the due set
 -- and one in the partition's set `webhooks`, both named webhook:<job>:h<h>.
 
-local HOOKS = PREFIX .. 'webhooks'
+-- hooks is the set of deliveries that are pending.
+local function hooks() return PREFIX .. 'webhooks' end
 
 local function set_hook(h, field, value) set_attempt('h' .. h, field, value) end
 
@@ -16,7 +17,7 @@ local function open_hook(h, at)
   set_hook(h, 'next', at)
   set_hook(h, 'wakes', 0)
   redis.call('ZADD', DUE, text(at), due_name('webhook', 'h' .. h))
-  redis.call('ZADD', HOOKS, text(now), due_name('webhook', 'h' .. h))
+  redis.call('ZADD', hooks(), text(now), due_name('webhook', 'h' .. h))
 end
 
 -- announce records, in the script that changes the state, that the webhook is to be

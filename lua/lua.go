@@ -3,12 +3,15 @@
 // (answers.go) to errors.
 //
 // A script may begin with `-- include: name, name`, which puts name.lua, and what that
-// includes, in front of it, each once; `layouts` are made from layout.go. A script
-// includes what it needs and no more: every function is made anew at every run.
+// includes, in front of it, each once; `layouts` are made from layout.go. Behind
+// record.lua, its begin() is called before the script itself.
 //
-// A line `-- nest` puts all that follows, to the end, in a function that is called at
-// once. What the functions in there use of what is above it costs each of them a copy;
-// of what is beside them, a walk through all that was used of it before.
+// Verbs run as functions of a library (library.go), or where a server has none, as scripts
+// of their own. In a script every function is made anew at every run: so it includes what
+// it needs and no more. A line `-- nest` puts all that follows in a script, to the end, in
+// a function that is called at once. What the functions in there use of what is above it
+// costs each of them a copy; of what is beside them, a walk through all that was used of
+// it before.
 package lua
 
 import (
@@ -70,35 +73,63 @@ func read(name string) ([]byte, error) {
 
 // Source returns the whole text of a script as Redis is given it.
 func Source(name string) (string, error) {
-	var text strings.Builder
-	if err := write(&text, name, map[string]bool{}); err != nil {
+	var m modules
+	own, err := m.script(name)
+	if err != nil {
 		return "", err
 	}
-	opened := strings.Count(text.String(), nest)
-	return strings.ReplaceAll(text.String(), nest, "\nreturn (function()\n") + strings.Repeat("end)()\n", opened), nil
+	text := m.text.String()
+	if m.written["record"] {
+		text += begin
+	}
+	text += own
+	opened := strings.Count(text, nest)
+	return strings.ReplaceAll(text, nest, "\nreturn (function()\n") + strings.Repeat("end)()\n", opened), nil
 }
 
-const nest = "\n-- nest\n"
+const (
+	nest  = "\n-- nest\n"
+	begin = "begin(KEYS, ARGV)\n" // of record.lua
+)
 
-// write writes a script behind what it includes, each once.
-func write(text *strings.Builder, name string, written map[string]bool) error {
-	if written[name] {
+// modules are what scripts include, each once.
+type modules struct {
+	text    strings.Builder
+	written map[string]bool
+}
+
+// script writes what a script includes, and returns the script without it.
+func (m *modules) script(name string) (string, error) {
+	source, err := read(name)
+	if err != nil {
+		return "", fmt.Errorf("loading script %s: %w", name, err)
+	}
+	first, rest, _ := strings.Cut(string(source), "\n")
+	included, ok := strings.CutPrefix(first, include)
+	if !ok {
+		return string(source), nil
+	}
+	for other := range strings.SplitSeq(included, ", ") {
+		if err := m.write(other); err != nil {
+			return "", err
+		}
+	}
+	return rest, nil
+}
+
+// write writes a module behind what it includes.
+func (m *modules) write(name string) error {
+	if m.written[name] {
 		return nil
 	}
-	written[name] = true
-	own, err := read(name)
+	if m.written == nil {
+		m.written = map[string]bool{}
+	}
+	m.written[name] = true
+	own, err := m.script(name)
 	if err != nil {
-		return fmt.Errorf("loading script %s: %w", name, err)
+		return err
 	}
-	first, rest, _ := strings.Cut(string(own), "\n")
-	if included, ok := strings.CutPrefix(first, include); ok {
-		for other := range strings.SplitSeq(included, ", ") {
-			if err := write(text, other, written); err != nil {
-				return err
-			}
-		}
-		own = []byte(rest)
-	}
-	text.Write(own)
+	m.text.WriteString(own)
 	return nil
 }

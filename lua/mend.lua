@@ -91,12 +91,12 @@ for n = 1, job.attempts do
 end
 for h = 1, tonumber(job.hooks) or 0 do
   local d, member = load_hook(h), due_name('webhook', 'h' .. h)
-  local pending = redis.call('ZSCORE', HOOKS, member)
+  local pending = redis.call('ZSCORE', hooks(), member)
   if d and d.state == 'pending' then
     must_be_due(member, math.max(d.next, d.lease))
-    if not pending then problem('not listed as pending: ' .. member, redis.call, 'ZADD', HOOKS, text(now), member) end
+    if not pending then problem('not listed as pending: ' .. member, redis.call, 'ZADD', hooks(), text(now), member) end
   elseif pending then
-    problem('listed as pending, is not: ' .. member, redis.call, 'ZREM', HOOKS, member)
+    problem('listed as pending, is not: ' .. member, redis.call, 'ZREM', hooks(), member)
   end
 end
 if is_ended(job.state) then

@@ -22,19 +22,36 @@
 -- Redis does not roll back: a verb reads and validates first, collects its
 -- writes in set() and set_attempt(), and writes them all in commit().
 
-local JOB, DUE, SEQ = KEYS[1], KEYS[2], KEYS[3]
-local OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], ARGV[3], ARGV[4] -- numbers where they are needed: Lua sees to it
-local PREFIX = string.sub(SEQ, 1, -4)
+local JOB, DUE, SEQ, PREFIX
+local OP, ACTOR, KEEP_JOB, KEEP_KEY -- numbers where they are needed: Lua sees to it
+
+local now, AT -- by the store's clock, ms, and as text
+local job, rows, ops, states, providers
+local writes, deletes -- of the fields of their own
+local damaged -- the record is there and cannot be read
+local seq -- as this verb left it
 
 local REMEMBERED = 16 -- operations whose answers a job keeps
 
-local clock = redis.call('TIME')
-local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+-- turn_to makes the verb speak of a job of this partition from here on.
+local function turn_to(key)
+  JOB = key
+  job, rows, ops, states, providers = nil, {}, {}, {}, {}
+  writes, deletes = {}, {}
+end
 
-local job, rows, ops, states, providers = nil, {}, {}, {}, {}
-local writes, deletes = {}, {} -- of the fields of their own
-local damaged -- the record is there and cannot be read
-local seq -- as this verb left it
+-- begin is called before every verb (lua.go), and sets all that is set above: a function
+-- finds what the one before it left (library.go).
+local function begin(KEYS, ARGV)
+  turn_to(KEYS[1])
+  DUE, SEQ = KEYS[2], KEYS[3]
+  PREFIX = string.sub(SEQ, 1, -4)
+  OP, ACTOR, KEEP_JOB, KEEP_KEY = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+  local clock = redis.call('TIME')
+  now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+  AT = string.format('%d', now)
+  layout, newer, damaged, seq = nil, nil, nil, nil
+end
 
 -- nest
 
@@ -43,7 +60,6 @@ local LARGE = { input = true, params = true, metadata = true, webhook_url = true
   error_message = true, error = true, usage = true, handle = true }
 
 local function text(number) return printed[number] or string.format('%d', number) end
-local AT = text(now)
 
 -- given turns an empty or missing argument into nil.
 local function given(value)
@@ -85,13 +101,6 @@ end
 
 local function set_attempt_given(n, field, value)
   if given(value) then set_attempt(n, field, value) end
-end
-
--- turn_to makes the verb speak of another job of the same partition from here on.
-local function turn_to(id)
-  JOB = PREFIX .. 'job:' .. id
-  job, rows, ops, states, providers = nil, {}, {}, {}, {}
-  writes, deletes = {}, {}
 end
 
 local function load_states()

@@ -51,7 +51,7 @@ end
 
 for _, state in ipairs({ 'queued', 'running' }) do
   for _, id in ipairs(redis.call('ZRANGE', PREFIX .. 'state:' .. state, 0, -1)) do
-    turn_to(id)
+    turn_to(PREFIX .. 'job:' .. id)
     if load_job(true) then
       looked = looked + 1
       for n = 1, job.attempts do

@@ -125,7 +125,10 @@ func fromScript(line string) bool {
 func of(commands []string, prefix string) int {
 	n := 0
 	for _, command := range commands {
-		_, keys, _ := strings.Cut(command, `"evalsha" "`)
+		_, keys, isScript := strings.Cut(command, `"evalsha" "`)
+		if !isScript {
+			_, keys, _ = strings.Cut(command, `"fcall" "`)
+		}
 		parts := strings.SplitN(keys, `" "`, 4)
 		if len(parts) > 2 && strings.HasPrefix(parts[2], prefix) {
 			n++

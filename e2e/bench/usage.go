@@ -27,7 +27,7 @@ func (b *bench) used(ctx context.Context, s *server) (u usage, err error) {
 	return u, err
 }
 
-// scripts is how many scripts Redis was given by clients, asynq's included.
+// scripts is how many scripts and functions Redis was given by clients, asynq's included.
 func (s *store) scripts(ctx context.Context) (int64, error) {
 	info, err := s.rdb.Info(ctx, "commandstats").Result()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *store) scripts(ctx context.Context) (int64, error) {
 	var total int64
 	for line := range strings.Lines(info) {
 		name, stats, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name != "cmdstat_evalsha" && name != "cmdstat_eval" {
+		if name != "cmdstat_evalsha" && name != "cmdstat_eval" && name != "cmdstat_fcall" {
 			continue
 		}
 		_, calls, _ := strings.Cut(stats, "calls=")

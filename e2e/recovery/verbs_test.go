@@ -160,7 +160,7 @@ func play(t *testing.T, unlucky string) *played {
 	addr, db := database(t)
 	armed := make(chan struct{}, 1)
 	p := newProxy(t, addr, 1, func(request, _ []byte) bool {
-		if !has(request, "evalsha") || !has(request, "oj:{") {
+		if !has(request, "fcall", "oj:{") {
 			return false
 		}
 		select {
@@ -173,6 +173,8 @@ func play(t *testing.T, unlucky string) *played {
 	rdb := redis.NewClient(&redis.Options{Addr: p.addr(), DB: db})
 	store := jobs.NewStore(rdb, jobs.Options{})
 	t.Cleanup(func() { _, _ = store.Close(), rdb.Close() })
+	_, err := store.CancelJob(t.Context(), jobs.Decision{JobID: jobs.NewID("nobody", "none"), Actor: "test"})
+	require.ErrorContains(t, err, "not_found") // from here on the server has the functions
 	all := &played{t: t, ctx: t.Context(), store: store, saw: map[string]any{}, lose: func(verb string) {
 		if verb == unlucky {
 			armed <- struct{}{}

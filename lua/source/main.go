@@ -42,5 +42,8 @@ func run(args []string) error {
 			return fmt.Errorf("writing the scripts: %w", err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(args[0], "library.lua"), []byte(lua.Library()), 0o600); err != nil {
+		return fmt.Errorf("writing the library: %w", err)
+	}
 	return nil
 }

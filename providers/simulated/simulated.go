@@ -33,7 +33,7 @@ func New(c providers.Config) (providers.Provider, error) {
 	}
 	quoted, err := providers.Encode(c.Name)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what it was doing
+		return nil, err
 	}
 	return &provider{name: c.Name, quoted: quoted}, nil
 }
