@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.opentelemetry.io/otel/trace"
 
 	"onejob/faults"
@@ -229,20 +230,20 @@ func (c *call) sentAgo() time.Duration {
 }
 
 func (c *call) evidence() json.RawMessage {
-	b, err := json.Marshal(c.wire.Evidence())
+	b, err := jsonv1.Marshal(c.wire.Evidence())
 	if err != nil {
 		return nil
 	}
 	return b
 }
 
-func (c *call) log() *slog.Logger {
-	log := c.worker.options.Log.With("job", c.wake.JobID, "attempt", c.wake.Attempt, "provider", c.provider.Name)
+func (c *call) log(more ...any) *slog.Logger {
+	said := append(make([]any, 0, 20), "job", c.wake.JobID, "attempt", c.wake.Attempt, "provider", c.provider.Name)
 	if claim := c.claim.Load(); claim != nil {
-		log = log.With("owner", claim.Owner, "route", claim.Route)
+		said = append(said, "owner", claim.Owner, "route", claim.Route)
 		if id := tracing.ID(c.traced); id != "" {
-			log = log.With("trace_id", id)
+			said = append(said, "trace_id", id)
 		}
 	}
-	return log
+	return c.worker.options.Log.With(append(said, more...)...) // each With is written out at once
 }

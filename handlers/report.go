@@ -2,10 +2,11 @@ package handlers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/go-json-experiment/json/v1"
 
 	"onejob/faults"
 	"onejob/jobs"
@@ -63,7 +64,7 @@ func (c *call) report(ctx context.Context, o providers.Outcome) {
 	default:
 		c.suspect(ctx, o.Reason)
 	}
-	log := c.log().With("outcome", o.Kind, "reason", o.Reason)
+	log := c.log("outcome", o.Kind, "reason", o.Reason)
 	switch {
 	case err != nil:
 		log.ErrorContext(ctx, "outcome not recorded", "error", err)

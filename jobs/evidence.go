@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // WireFacts are the evidence of a call over HTTP, as providers write it
@@ -27,7 +29,7 @@ type WireFacts struct {
 // given back byte for byte; else as it is.
 func storedEvidence(evidence json.RawMessage) string {
 	var w WireFacts
-	if json.Unmarshal(evidence, &w) != nil {
+	if jsonv1.Unmarshal(evidence, &w) != nil {
 		return string(evidence)
 	}
 	short := w.short()
@@ -97,7 +99,7 @@ func readEvidence(stored string) json.RawMessage {
 	w.LastByteAt = after(parts[2], w.FirstByteAt)
 	w.RequestID, _ = url.QueryUnescape(parts[7])
 	w.Error, _ = url.QueryUnescape(parts[8])
-	evidence, err := json.Marshal(w)
+	evidence, err := jsonv1.Marshal(w)
 	if err != nil {
 		return nil
 	}

@@ -4,10 +4,10 @@
 package tasks
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/go-json-experiment/json/v1"
 	"github.com/hibiken/asynq"
 
 	"onejob/jobs"

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // outcomes are the words a step may use.
@@ -126,7 +128,7 @@ func known(outcome string) bool { return slices.Contains(outcomes, outcome) }
 // object returns the members of a JSON object.
 func object(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 	var members map[string]json.RawMessage
-	err := json.Unmarshal(raw, &members)
+	err := jsonv1.Unmarshal(raw, &members)
 	return members, err == nil && members != nil
 }
 
