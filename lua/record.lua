@@ -23,7 +23,8 @@
 -- writes in set() and set_attempt(), and writes them all in commit().
 
 local JOB, DUE, SEQ, PREFIX
-local OP, ACTOR, KEEP_JOB, KEEP_KEY -- numbers where they are needed: Lua sees to it
+local OP, ACTOR
+local KEEP_JOB, KEEP_KEY -- for whoever ends a job; numbers where they are needed: Lua sees to it
 
 local now, AT -- by the store's clock, ms, and as text
 local job, rows, ops, states, providers
