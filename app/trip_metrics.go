@@ -37,7 +37,7 @@ const (
 func newTripMetrics(with promauto.Factory) *tripMetrics {
 	m := &tripMetrics{
 		counters: with.NewCounterVec(prometheus.CounterOpts{
-			Name: "onejob_store_commands_total", Help: "What is asked of Redis? Commands and scripts, those in pipelines too; a verb of ours by its name.",
+			Name: "onejob_store_commands_total", Help: "What is asked of Redis? Commands, scripts and functions, those in pipelines too; a verb of ours by its name, whether it ran as a script or as a function.",
 		}, []string{"command"}),
 		seconds: map[string]prometheus.Observer{},
 		errors: with.NewCounterVec(prometheus.CounterOpts{

@@ -17,7 +17,7 @@ import (
 
 // Settings of asynq's servers. Its pick-up latency is its polling.
 const (
-	checkEvery   = 20 * time.Millisecond // of a server alone; of several each takes twice the time
+	checkEvery   = 20 * time.Millisecond // of a server alone; each of several takes as many times as long, up to four
 	checkTickets = time.Second           // a person runs them, and can wait for a second
 	// checkWebhooks adds little to the second in which the sweeper finds a delivery.
 	checkWebhooks = 250 * time.Millisecond

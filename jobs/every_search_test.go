@@ -51,7 +51,10 @@ func newSearch(t require.TestingT, s *scripts, p plan, depth int) *search {
 	for _, script := range append(slices.Collect(maps.Values(verbScripts)), lua.Mend) {
 		require.NoError(t, script.Load(s.ctx, s.rdb).Err())
 	}
-	g := submitted(t, s)
+	g := submitted(t, s) // by a function, if the server has any
+	libraries, err := s.rdb.FunctionList(s.ctx, redis.FunctionListQuery{}).Result()
+	s.functions = err == nil
+	require.Equal(t, s.functions, len(libraries) > 0)
 	pipe := s.rdb.Pipeline()
 	seen := s.ask(pipe)
 	_, _ = pipe.Exec(s.ctx) // what is not there is no error

@@ -7,9 +7,13 @@ import (
 	"onejob/lua"
 )
 
-// put puts a command into a pipeline; its script must have been loaded.
+// put puts a command into a pipeline; its script must have been loaded, or functions have
+// been, if the server has any.
 func (s *scripts) put(pipe redis.Pipeliner, c command) *redis.Cmd {
 	keys, args := s.call(c)
+	if s.functions {
+		return pipe.FCall(s.ctx, lua.Function(verbScripts[c.verb]), keys, args...)
+	}
 	return verbScripts[c.verb].EvalSha(s.ctx, pipe, keys, args...)
 }
 

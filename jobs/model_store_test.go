@@ -34,6 +34,7 @@ type scripts struct {
 	ctx             context.Context
 	rdb             *redis.Client
 	runner          *lua.Runner
+	functions       bool // run by put
 	prefix, id, key string
 	keepJob         int64
 	keepKey         int64

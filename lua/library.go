@@ -84,5 +84,9 @@ func needsRecord(verb string) (bool, error) {
 // Library is its text, as Redis is given it.
 func Library() string { return theLibrary().text }
 
+// Function is the name of the function that a script is in this build's library; empty
+// for a script that is none.
+func Function(script *redis.Script) string { return theLibrary().names[script.Hash()] }
+
 // VerbOf is the verb that a function of this build's library is; empty for any other.
 func VerbOf(function string) string { return theLibrary().verbs[function] }

@@ -34,7 +34,7 @@ func NewRunner(rdb redis.UniversalClient, caller Caller) *Runner {
 
 // Run runs a verb.
 func (r *Runner) Run(ctx context.Context, script *redis.Script, keys []string, args ...any) *redis.Cmd {
-	function := theLibrary().names[script.Hash()]
+	function := Function(script)
 	if function == "" || r.without.Load() {
 		return script.Run(ctx, r.caller, keys, args...)
 	}

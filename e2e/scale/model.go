@@ -61,7 +61,7 @@ func (c costs) wait(load float64) float64 {
 }
 
 // takerCalls is how many calls one of asynq's servers in a worker hands out at most.
-const takerCalls = 8
+const takerCalls = 4
 
 // takers is how many of them a worker has for each queue.
 func (d deployment) takers() float64 { return math.Ceil(float64(d.Slots) / takerCalls) }
