@@ -28,12 +28,15 @@ room = room - pending
 -- before all others until they have been served. Who has been served stands behind those
 -- of his share who were served before him: so every list is in order, and only their
 -- first ones need be compared.
-local head, behind, queues = { next = 1 }, {}, {}
-if room > 0 then
-  local owners = redis.call('ZRANGE', KEYS[2], 0, room - 1, 'WITHSCORES')
+local head, behind = { next = 1 }, {}
+local queues = { head }
+
+-- look reads more owners, those at the head first.
+local function look(more)
+  local owners = redis.call('ZRANGE', KEYS[2], #head, #head + more - 1, 'WITHSCORES')
   for i = 1, #owners, 2 do head[#head + 1] = { owner = owners[i], turn = tonumber(owners[i + 1]), taken = 0 } end
-  queues[1] = head
 end
+if room > 0 then look(room) end
 
 -- first takes the owner whose turn it is out of his list.
 local function first()
@@ -81,6 +84,8 @@ while room > 0 do
     turn, room = one.turn, room - 1
     one.taken = one.taken + 1
     again(one)
+  elseif one.taken == 0 then
+    look(1) -- his line was lost: another comes to the head in his place
   end
 end
 

@@ -1,0 +1,128 @@
+package tasks_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"onejob/redistest"
+)
+
+// waitingOwner is one with a line, as the model of refill.lua has it.
+type waitingOwner struct {
+	name  string
+	turn  float64
+	share int
+	line  []string
+}
+
+// refilled is what the rule says, one turn after the other: the owner with the lowest turn
+// is served, and moves on by one over his share; who has nobody left is gone.
+func refilled(owners []*waitingOwner, room int) (taken []string, left []*waitingOwner, turn float64) {
+	for range room {
+		owners = slices.DeleteFunc(owners, func(o *waitingOwner) bool { return len(o.line) == 0 })
+		if len(owners) == 0 {
+			break
+		}
+		// No two have the same turn: they begin at random.
+		first := slices.MinFunc(owners, func(a, b *waitingOwner) int { return cmp.Compare(a.turn, b.turn) })
+		taken = append(taken, first.name, first.line[0])
+		turn = first.turn
+		first.line = first.line[1:]
+		first.turn += 1 / float64(first.share)
+	}
+	return taken, slices.DeleteFunc(owners, func(o *waitingOwner) bool { return len(o.line) == 0 }), turn
+}
+
+// TestRefill_TakesTurns: random lines are emptied in the order of the rule, and what is
+// left is written back as it is.
+func TestRefill_TakesTurns(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("refill.lua")
+	require.NoError(t, err)
+	script := redis.NewScript(string(source))
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		ctx, seed := t.Context(), uint64(time.Now().UnixNano())
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, 1))
+		for round := range 60 {
+			prefix := fmt.Sprintf("oj:{r%d}:", round)
+			keys := []string{prefix + "pending", prefix + "owners", prefix + "turn"}
+			pending, window := random.IntN(6), random.IntN(40)
+			arguments := []any{window, prefix}
+			for range pending {
+				require.NoError(t, rdb.LPush(ctx, keys[0], "task").Err())
+			}
+			owners := randomOwners(random)
+			for _, o := range owners {
+				require.NoError(t, rdb.ZAdd(ctx, keys[1], redis.Z{Score: o.turn, Member: o.name}).Err())
+				for at, attempt := range o.line {
+					require.NoError(t, rdb.ZAdd(ctx, prefix+o.name, redis.Z{Score: float64(at), Member: attempt}).Err())
+				}
+				if o.share != 1 {
+					arguments = append(arguments, o.name, o.share)
+				}
+			}
+			said, err := script.Run(ctx, rdb, keys, arguments...).Slice()
+			require.NoError(t, err)
+
+			all := len(owners)
+			taken, left, turn := refilled(owners, max(0, window-pending))
+			var got []string
+			for _, v := range said[2:] {
+				got = append(got, v.(string))
+			}
+			require.Equal(t, taken, got, "round %d of %d owners", round, all)
+			require.EqualValues(t, pending, said[0])
+			requireLines(ctx, t, rdb, prefix, left, said[1].(int64))
+			if len(taken) > 0 && said[1].(int64) > 0 {
+				kept, err := rdb.Get(ctx, keys[2]).Float64()
+				require.NoError(t, err)
+				require.InDelta(t, turn, kept, 1e-9)
+			}
+		}
+	})
+}
+
+func randomOwners(random *rand.Rand) []*waitingOwner {
+	owners := make([]*waitingOwner, 1+random.IntN(12))
+	for i := range owners {
+		owners[i] = &waitingOwner{name: fmt.Sprintf("o%02d", i), turn: 100 + 3*random.Float64(), share: 1 + random.IntN(3)*random.IntN(2)}
+		for n := range random.IntN(12) { // none: a line that was lost
+			owners[i].line = append(owners[i].line, fmt.Sprintf("%s-a%02d", owners[i].name, n))
+		}
+	}
+	return owners
+}
+
+// requireLines compares what is left, but for lost lines that no turn has come to.
+func requireLines(ctx context.Context, t *testing.T, rdb *redis.Client, prefix string, left []*waitingOwner, count int64) {
+	t.Helper()
+	turns, err := rdb.ZRangeWithScores(ctx, prefix+"owners", 0, -1).Result()
+	require.NoError(t, err)
+	require.Len(t, turns, int(count))
+	kept := map[string]float64{}
+	for _, z := range turns {
+		kept[z.Member.(string)] = z.Score
+	}
+	for _, o := range left {
+		require.InDelta(t, o.turn, kept[o.name], 1e-9, o.name)
+		line, err := rdb.ZRange(ctx, prefix+o.name, 0, -1).Result()
+		require.NoError(t, err)
+		require.Equal(t, o.line, line, o.name)
+		delete(kept, o.name)
+	}
+	for name := range kept {
+		n, err := rdb.Exists(ctx, prefix+name).Result()
+		require.NoError(t, err)
+		require.Zero(t, n, "%s is not to be there", name)
+	}
+}
