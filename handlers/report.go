@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/v1"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"onejob/faults"
 	"onejob/jobs"
@@ -116,7 +116,7 @@ func (c *call) fail(ctx context.Context, o providers.Outcome) (reported jobs.Rep
 
 func (c *call) ending(o providers.Outcome) jobs.Ending {
 	claim := c.claim.Load()
-	evidence, err := json.Marshal(o.Evidence)
+	evidence, err := jsonv1.Marshal(o.Evidence)
 	if err != nil {
 		evidence = nil
 	}

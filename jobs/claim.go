@@ -89,7 +89,7 @@ func (s *Store) claimReplicated(ctx context.Context, v verb, r ClaimRequest) (*C
 	conn := master.Conn()
 	defer func() { _ = conn.Close() }()
 	known := s.known(keys[0])
-	raw, err := v.script.Run(ctx, conn, keys, s.argv(v)...).Slice()
+	raw, err := s.verbs.RunOn(ctx, conn, v.script, keys, s.argv(v)...).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("claiming %s: %w", AttemptID(r.JobID, r.Attempt), err)
 	}

@@ -38,6 +38,10 @@ import (
 //     was sent on the way to a state is sent again there: a lost reply, found out
 //     about early or late.
 //
+// On redis-server the verbs run as functions, and what a function leaves in its variables
+// is no state: begin() sets all of it (TestLibrary_State in package lua). On miniredis they
+// run as scripts.
+//
 // What the form leaves out is not taken on trust altogether: of the ways of one length
 // that lead to a state, the one whose record is used is drawn anew in each run.
 //

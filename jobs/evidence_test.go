@@ -3,8 +3,11 @@ package jobs
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 // TestEvidence: what is kept in short is given back byte for byte; what cannot be is
@@ -43,5 +46,26 @@ func FuzzEvidence(f *testing.F) {
 			t.Skip()
 		}
 		require.Equal(t, evidence, string(readEvidence(storedEvidence(json.RawMessage(evidence)))))
+	})
+}
+
+// TestEvidence_BothLibraries: processes of two versions, of which one writes evidence by
+// encoding/json, give each other's back byte for byte.
+func TestEvidence_BothLibraries(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		at := func(name string) time.Time {
+			return time.Unix(0, rapid.Int64Range(0, 1<<61).Draw(t, name)).UTC()
+		}
+		facts := WireFacts{
+			SentAt: at("sent"), FirstByteAt: at("first"), LastByteAt: at("last"), BytesWritten: rapid.Int64().Draw(t, "written"),
+			BytesRead: rapid.Int64().Draw(t, "read"), Status: rapid.Int().Draw(t, "status"), Complete: rapid.Bool().Draw(t, "complete"),
+			RequestID: rapid.String().Draw(t, "request"), Error: rapid.String().Draw(t, "error") + "<&>\u2028\ufffd\x00",
+		}
+		ever, err := json.Marshal(facts)
+		require.NoError(t, err)
+		now, err := jsonv1.Marshal(facts)
+		require.NoError(t, err)
+		require.Equal(t, string(ever), string(now))
 	})
 }

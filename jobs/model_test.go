@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"onejob/lua"
 	"onejob/redistest"
 )
 
@@ -26,21 +27,36 @@ import (
 //	go test ./jobs -run TestModel/^redis$ -rapid.checks=20000 -timeout 30m
 func TestModel_ScriptsDoWhatTheTableSays(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
-		defer cancel()
-		rapid.Check(t, func(t *rapid.T) {
-			require.NoError(t, rdb.FlushDB(ctx).Err())
-			g := begin(ctx, t, rdb)
-			t.Repeat(map[string]func(*rapid.T){
-				"command": func(t *rapid.T) { g.step(t, drawCommand(t, g.model)) },
-				"again":   g.again,
-				"time":    g.time,
-				"": func(t *rapid.T) {
-					g.invariants(t)
-					g.scripts.mend(t)
-				},
-			})
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) { play(t, rdb, rdb) })
+	t.Run("scripts", func(t *testing.T) { // as on a Redis before 7
+		t.Parallel()
+		rdb := redistest.Real(t)
+		play(t, rdb, functionless{rdb})
+	})
+}
+
+// functionless is a server without functions.
+type functionless struct{ *redis.Client }
+
+func (f functionless) FCall(ctx context.Context, name string, _ []string, _ ...any) *redis.Cmd {
+	return f.Do(ctx, "FCALLED", name)
+}
+
+func play(t *testing.T, rdb *redis.Client, caller lua.Caller) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
+	defer cancel()
+	rapid.Check(t, func(t *rapid.T) {
+		require.NoError(t, rdb.FlushDB(ctx).Err())
+		g := begin(ctx, t, rdb, caller)
+		t.Repeat(map[string]func(*rapid.T){
+			"command": func(t *rapid.T) { g.step(t, drawCommand(t, g.model)) },
+			"again":   g.again,
+			"time":    g.time,
+			"": func(t *rapid.T) {
+				g.invariants(t)
+				g.scripts.mend(t)
+			},
 		})
 	})
 }
@@ -57,9 +73,10 @@ type game struct {
 	raced   bool
 }
 
-func begin(ctx context.Context, t *rapid.T, rdb *redis.Client) *game {
+func begin(ctx context.Context, t *rapid.T, rdb *redis.Client, caller lua.Caller) *game {
 	keep := int64(rapid.SampledFrom([]int{10, 1000}).Draw(t, "hours a key is kept"))
 	s := newScripts(ctx, rdb, 100*hour, keep*hour)
+	s.runner = lua.NewRunner(rdb, caller)
 	s.startWithin = rapid.SampledFrom([]int64{0, hour}).Draw(t, "start within")
 	s.hook = rapid.SampledFrom([]string{"", "https://receiver.example/hook"}).Draw(t, "webhook")
 	return submitted(t, s)

@@ -19,6 +19,7 @@ var functions = []string{
 
 // library is what a server is given once (FUNCTION LOAD, Redis 7).
 type library struct {
+	name  string
 	text  string
 	names map[string]string // of functions, by the SHA-1 of the script
 	verbs map[string]string // by names of functions
@@ -35,7 +36,7 @@ var theLibrary = sync.OnceValue(func() library {
 	}
 	digest := sha256.Sum256([]byte(text))
 	version := hex.EncodeToString(digest[:6])
-	l := library{names: map[string]string{}, verbs: map[string]string{}}
+	l := library{name: "onejob_" + version, names: map[string]string{}, verbs: map[string]string{}}
 	if l.text, err = libraryText(version); err != nil {
 		panic(err)
 	}

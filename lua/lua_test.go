@@ -84,6 +84,7 @@ func TestLibrary_State(t *testing.T) {
 				require.True(t, sets(begun, name), "%s: begin leaves it as the verb before left it", name)
 			} else {
 				require.False(t, sets(shared, name), "%s is set again", name)
+				require.NotRegexp(t, `(?m)^\s+`+name+`(\.\w+|\[[^\]]*\])+ = `, shared, "%s is written into", name)
 			}
 		}
 	}

@@ -224,6 +224,7 @@ local function commit(books)
   if #deletes > 0 then redis.call('HDEL', JOB, unpack(deletes)) end
   seq = text(redis.call('INCR', SEQ))
   redis.call('PUBLISH', PREFIX .. 'changed:' .. job.id, job.state)
+  writes, deletes = nil, nil -- a function would keep a result until the next one runs
 end
 
 -- raise shuts out whatever still runs under the old version (I9: only upwards).

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"onejob/lua"
@@ -50,10 +51,17 @@ func (s *seen) count(name string) int {
 // look runs a verb on a job that is not there.
 func look(t *testing.T, r *lua.Runner, partition int) {
 	t.Helper()
+	answer, err := ask(t.Context(), r, partition)
+	assert.NoError(t, err)
+	if assert.NotEmpty(t, answer) {
+		assert.Equal(t, "not_found", answer[0])
+	}
+}
+
+func ask(ctx context.Context, r *lua.Runner, partition int) ([]any, error) {
 	prefix := fmt.Sprintf("oj:{%d}:", partition)
-	answer, err := r.Run(t.Context(), lua.Look, []string{prefix + "job:none", prefix + "due", prefix + "seq"}, "op", "actor", 1, 1, 1, "x").Slice()
-	require.NoError(t, err)
-	require.Equal(t, "not_found", answer[0])
+	keys := []string{prefix + "job:none", prefix + "due", prefix + "seq"}
+	return r.Run(ctx, lua.Look, keys, "op", "actor", 1, 1, 1, "x").Slice()
 }
 
 // TestRunner: a server with functions is given them at the first verb that misses them,
@@ -76,7 +84,8 @@ func TestRunner(t *testing.T) {
 	})
 }
 
-// TestRunner_EveryMaster: of a Cluster each is given the functions.
+// TestRunner_EveryMaster: of a Cluster each of three is given the functions when one misses
+// them.
 func TestRunner_EveryMaster(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.Cluster(t)
@@ -86,7 +95,7 @@ func TestRunner_EveryMaster(t *testing.T) {
 		look(t, r, partition)
 	}
 	require.Zero(t, commands.count("evalsha"))
-	require.LessOrEqual(t, commands.count("fcall"), 65)
+	require.LessOrEqual(t, commands.count("fcall"), 64+3)
 }
 
 // TestRunner_LibraryIsGone: somebody deletes it under way; verbs go on, at once and as
@@ -131,4 +140,131 @@ func TestRunner_NotAllowed(t *testing.T) { //nolint:paralleltest // others share
 			require.Equal(t, 1, commands.count("fcall"))
 		})
 	}
+}
+
+// TestRunner_ErrorsAreNotAskedAgain: what a function says is its answer, an error too; it
+// does not run again as a script.
+func TestRunner_ErrorsAreNotAskedAgain(t *testing.T) { //nolint:paralleltest // others share the server
+	rdb := redistest.Real(t)
+	r := lua.NewRunner(rdb, rdb)
+	look(t, r, 1)
+	commands := watch(rdb)
+	require.NoError(t, rdb.HSet(t.Context(), "oj:{1}:job:none", "small", "nonsense").Err())
+	_, err := ask(t.Context(), r, 1)
+	require.ErrorContains(t, err, "cannot be read")
+	require.NoError(t, rdb.Del(t.Context(), "oj:{1}:job:none").Err())
+	require.NoError(t, rdb.Set(t.Context(), "oj:{1}:job:none", "a string", 0).Err())
+	_, err = ask(t.Context(), r, 1)
+	require.ErrorContains(t, err, "WRONGTYPE")
+	require.NoError(t, rdb.ACLSetUser(t.Context(), "keyless", "on", "nopass", "~other", "&*", "+@all").Err())
+	keyless := redis.NewClient(&redis.Options{Addr: rdb.Options().Addr, Username: "keyless", Password: "any"})
+	t.Cleanup(func() { require.NoError(t, keyless.Close()) })
+	without := watch(keyless)
+	_, err = ask(t.Context(), lua.NewRunner(keyless, keyless), 1)
+	require.ErrorContains(t, err, "NOPERM")
+	require.Zero(t, commands.count("evalsha")+without.count("evalsha"))
+}
+
+// unable is a server that answers FCALL in its own words.
+type unable struct {
+	*redis.Client
+	says  string
+	asked int
+}
+
+func (u *unable) FCall(ctx context.Context, _ string, _ []string, _ ...any) *redis.Cmd {
+	u.asked++
+	cmd := redis.NewCmd(ctx)
+	cmd.SetErr(proto(u.says))
+	return cmd
+}
+
+type proto string
+
+func (p proto) Error() string { return string(p) }
+func (p proto) RedisError()   {}
+
+// TestRunner_Refusals: whatever words a server or a proxy has for "no functions here", verbs
+// run as scripts; what says that it is not well is its answer.
+func TestRunner_Refusals(t *testing.T) {
+	t.Parallel()
+	for says, falls := range map[string]bool{
+		"ERR unknown command 'FCALL', with args": true, "ERR Command is not available: 'FCALL'": true,
+		"NOPERM this user has no permissions to run the 'fcall' command": true,
+		"NOPERM No permissions to access a key":                          false, "OOM command not allowed": false,
+		"READONLY Can not run script": false, "LOADING Redis is loading": false,
+		"ERR oops script: onejob_look_0, on @user_function:1.": false,
+	} {
+		u := &unable{Client: redistest.Mini(t), says: says}
+		r := lua.NewRunner(u.Client, u)
+		for range 2 {
+			answer, err := ask(t.Context(), r, 1)
+			if falls {
+				require.NoError(t, err, says)
+				require.Equal(t, "not_found", answer[0])
+			} else {
+				require.EqualError(t, err, says)
+			}
+		}
+		if falls {
+			require.Equal(t, 1, u.asked, "asked again at once: %s", says)
+		}
+	}
+}
+
+// missing is a server that never has the function, whatever it was given.
+type missing struct{ *redis.Client }
+
+func (m missing) FCall(ctx context.Context, _ string, _ []string, _ ...any) *redis.Cmd {
+	cmd := redis.NewCmd(ctx)
+	cmd.SetErr(proto("ERR Function not found"))
+	return cmd
+}
+
+// TestRunner_StillMissing: a server that does not know a function though one was given it
+// (a slot on its way to another) is not given it again and again.
+func TestRunner_StillMissing(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Real(t)
+	commands := watch(rdb)
+	r := lua.NewRunner(rdb, missing{rdb})
+	for range 5 {
+		look(t, r, 1)
+	}
+	require.Equal(t, 1, commands.count("function"))
+	require.GreaterOrEqual(t, commands.count("evalsha"), 5)
+}
+
+// TestRunner_EndOfCaller: who does not want to wait any more does not wait for the library.
+func TestRunner_EndOfCaller(t *testing.T) {
+	t.Parallel()
+	rdb := redistest.Real(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	held := make(chan struct{})
+	rdb.AddHook(holder{held: held, reached: cancel})
+	_, err := ask(ctx, lua.NewRunner(rdb, missing{rdb}), 1)
+	require.ErrorIs(t, err, context.Canceled)
+	close(held)
+}
+
+// holder holds FUNCTION back.
+type holder struct {
+	held    chan struct{}
+	reached func()
+}
+
+func (h holder) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h holder) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if cmd.Name() == "function" {
+			h.reached()
+			<-h.held
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (h holder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }

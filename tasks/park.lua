@@ -32,11 +32,8 @@ local function place(line, task, attempt, owner)
     room = room - 1
     return 'room'
   end
+  if redis.call('EXISTS', task) == 1 then return redis.call('ZSCORE', line, attempt) and 'waiting' or 'taken' end
   if redis.call('ZADD', line, 'NX', now, attempt) == 0 then return 'waiting' end
-  if redis.call('EXISTS', task) == 1 then
-    redis.call('ZREM', line, attempt)
-    return 'taken'
-  end
   -- An owner who comes takes his place at the turn that is being served: he waits for
   -- nobody's past, and nobody pays for the time in which he was not there.
   if not came[owner] then

@@ -26,7 +26,7 @@ type Pump struct {
 // pumped is one provider's.
 type pumped struct {
 	delivered atomic.Int64  // since the queue was filled
-	half      int64         // of the window: when that is used up it is filled again
+	quarter   int64         // of the window: when that is used up it is filled again
 	wanted    chan struct{} // holds one when it is to be filled
 }
 
@@ -35,16 +35,17 @@ type pumped struct {
 func NewPump(queue *Queue, providers []string, log *slog.Logger) *Pump {
 	p := &Pump{queue: queue, log: log, providers: providers, pumped: map[string]*pumped{}}
 	for _, name := range providers {
-		p.pumped[name] = &pumped{half: int64(max(1, queue.window(name)/4)), wanted: make(chan struct{}, 1)}
+		p.pumped[name] = &pumped{quarter: int64(max(1, queue.window(name)/4)), wanted: make(chan struct{}, 1)}
 	}
 	return p
 }
 
-// Around tells the pump of what next is given: it makes room on the queue.
+// Around tells the pump of what next is given: it makes room on the queue. While nobody
+// waits in a line, by what is known, that is no reason to ask.
 func (p *Pump) Around(provider string, next asynq.Handler) asynq.Handler {
 	one := p.pumped[provider]
 	return asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
-		if one.delivered.Add(1) >= one.half {
+		if one.delivered.Add(1) >= one.quarter && p.queue.depthOf(provider).lined() {
 			one.want()
 		}
 		return next.ProcessTask(ctx, task)

@@ -73,7 +73,9 @@ local function next_of(one)
   return one.line[one.read]
 end
 
-local turn
+local LOST = 1000 -- lines that one run has patience with
+
+local turn, lost = nil, 0
 while room > 0 do
   local one = first()
   if not one then break end
@@ -84,8 +86,9 @@ while room > 0 do
     turn, room = one.turn, room - 1
     one.taken = one.taken + 1
     again(one)
-  elseif one.taken == 0 then
+  elseif one.taken == 0 and lost < LOST then
     look(1) -- his line was lost: another comes to the head in his place
+    lost = lost + 1
   end
 end
 

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"onejob/redistest"
+	"onejob/tasks"
 )
 
 // waitingOwner is one with a line, as the model of refill.lua has it.
@@ -46,9 +47,7 @@ func refilled(owners []*waitingOwner, room int) (taken []string, left []*waiting
 // left is written back as it is.
 func TestRefill_TakesTurns(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("refill.lua")
-	require.NoError(t, err)
-	script := redis.NewScript(string(source))
+	script := tasks.RefillScript
 	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
 		ctx, seed := t.Context(), uint64(time.Now().UnixNano())
 		t.Logf("seed %d", seed)
@@ -125,4 +124,76 @@ func requireLines(ctx context.Context, t *testing.T, rdb *redis.Client, prefix s
 		require.NoError(t, err)
 		require.Zero(t, n, "%s is not to be there", name)
 	}
+}
+
+// TestRefill_EqualTurns: of those whose turn is the same, as that of all who come at the
+// same time is, nobody is served twice before all were once.
+func TestRefill_EqualTurns(t *testing.T) {
+	t.Parallel()
+	script := tasks.RefillScript
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		const owners, room, prefix = 7, 24, "oj:{r}:"
+		for i := range owners {
+			name := fmt.Sprint("o", i)
+			require.NoError(t, rdb.ZAdd(t.Context(), prefix+"owners", redis.Z{Score: 3, Member: name}).Err())
+			for n := range room {
+				require.NoError(t, rdb.ZAdd(t.Context(), prefix+name, redis.Z{Score: float64(n), Member: fmt.Sprint(name, "-a", n)}).Err())
+			}
+		}
+		said, err := script.Run(t.Context(), rdb, []string{prefix + "pending", prefix + "owners", prefix + "turn"}, room, prefix).Slice()
+		require.NoError(t, err)
+		require.Len(t, said, 2+2*room)
+		served := map[string]int{}
+		for i := 2; i < len(said); i += 2 {
+			served[said[i].(string)]++
+			least, most := room, 0
+			for i := range owners {
+				n := served[fmt.Sprint("o", i)]
+				least, most = min(least, n), max(most, n)
+			}
+			require.LessOrEqual(t, most-least, 1, "after %d: %v", i/2, served)
+		}
+	})
+}
+
+// scriptCounter counts the runs of one script.
+type scriptCounter struct {
+	sha string
+	n   *atomic.Int64
+}
+
+func (c scriptCounter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c scriptCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if args := cmd.Args(); len(args) > 1 && args[1] == c.sha {
+			c.n.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+func (c scriptCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestRefill_NotWithoutLines: a worker asks for wake-ups from lines while there are any,
+// and costs nothing while there are none.
+func TestRefill_NotWithoutLines(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
+		fillings := &atomic.Int64{}
+		rdb.AddHook(scriptCounter{tasks.RefillScript.Hash(), fillings})
+		s := openShop(t, rdb, nil)
+		s.submit("acme", window)
+		stop := s.work(4, 0)
+		s.untilStarted(window)
+		stop()
+		require.Zero(t, fillings.Load())
+		s.submit("acme", 3*window)
+		stop = s.work(4, 0)
+		s.untilStarted(4 * window)
+		stop()
+		require.Positive(t, fillings.Load())
+	})
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/v1"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/hibiken/asynq"
 
 	"onejob/jobs"
@@ -33,7 +33,7 @@ func ReadWake(task *asynq.Task) (Wake, error) { return read(task, TypeWake, Pars
 // ParseWake reads the payload of a wake-up.
 func ParseWake(payload []byte) (Wake, error) {
 	var w Wake
-	if err := json.Unmarshal(payload, &w); err != nil {
+	if err := jsonv1.Unmarshal(payload, &w); err != nil {
 		return Wake{}, fmt.Errorf("reading a wake-up: %w", err)
 	}
 	if err := readable(TypeWake, w.Schema); err != nil {
@@ -48,7 +48,7 @@ func ParseWake(payload []byte) (Wake, error) {
 // wakeTask is the wake-up of an attempt; k of them may exist, told apart by id.
 // headers are for those who look on; nil: none.
 func wakeTask(w jobs.Wake, k int, timeout time.Duration, headers map[string]string) (*asynq.Task, error) {
-	payload, err := json.Marshal(Wake{JobID: w.JobID, Attempt: w.Attempt})
+	payload, err := jsonv1.Marshal(Wake{JobID: w.JobID, Attempt: w.Attempt})
 	if err != nil {
 		return nil, fmt.Errorf("writing a wake-up: %w", err)
 	}
