@@ -28,7 +28,7 @@ type tripMetrics struct {
 // Kinds of round trips. Commands by themselves would be too many series for a
 // histogram.
 const (
-	tripVerb     = "verb"     // a script of ours
+	tripVerb     = "verb"     // a script or function of ours
 	tripScript   = "script"   // another's, such as asynq's
 	tripPipeline = "pipeline" // several at once
 	tripCommand  = "command"

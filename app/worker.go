@@ -102,14 +102,18 @@ func (w *workers) start() error {
 	return nil
 }
 
-// oneServer is how many calls one asynq server hands out at most. It takes tasks one
-// after the other, a round trip each, so that a provider with many calls at a time
-// would wait for its tasks; several servers take them beside each other.
-const oneServer = 4
+// oneServer is how many calls one asynq server hands out. It takes tasks one after the
+// other, a round trip each, so that a provider with many calls at a time would wait for
+// its tasks; several servers take them beside each other. Each has a connection of its own
+// for cancellations, so beyond mostServers they hand out more.
+const (
+	oneServer   = 4
+	mostServers = 16
+)
 
 // shares spreads a provider's concurrency over as few servers as will do.
 func shares(concurrency int) []int {
-	servers := (concurrency + oneServer - 1) / oneServer
+	servers := min((concurrency+oneServer-1)/oneServer, mostServers)
 	each := make([]int, servers)
 	for i := range each {
 		each[i] = concurrency / servers

@@ -60,11 +60,17 @@ func (c costs) wait(load float64) float64 {
 	return 1.5 * c.Fsync * micro / (1 - min(load, 0.99))
 }
 
-// takerCalls is how many calls one of asynq's servers in a worker hands out at most.
-const takerCalls = 4
+// takerCalls is how many calls one of asynq's servers in a worker hands out, as long as
+// there are no more than mostTakers of them.
+const (
+	takerCalls = 4
+	mostTakers = 16
+)
 
 // takers is how many of them a worker has for each queue.
-func (d deployment) takers() float64 { return math.Ceil(float64(d.Slots) / takerCalls) }
+func (d deployment) takers() float64 {
+	return min(math.Ceil(float64(d.Slots)/takerCalls), mostTakers)
+}
 
 // parts are all of a deployment, by the utilisation law: load = rate × cost ÷ servers.
 func (c costs) parts(d deployment) []part {
