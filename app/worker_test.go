@@ -10,7 +10,7 @@ import (
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for concurrency, want := range map[int][]int{
-		1: {1}, 4: {4}, 5: {3, 2}, 8: {4, 4}, 9: {3, 3, 3}, 16: {4, 4, 4, 4}, 17: {4, 4, 3, 3, 3}, 64: slices.Repeat([]int{4}, 16),
+		1: {1}, 5: {5}, 8: {8}, 9: {5, 4}, 16: {8, 8}, 32: {8, 8, 8, 8}, 33: {7, 7, 7, 6, 6}, 128: slices.Repeat([]int{8}, 16),
 		1000: slices.Concat(slices.Repeat([]int{63}, 8), slices.Repeat([]int{62}, 8)),
 	} {
 		require.Equal(t, want, shares(concurrency), concurrency)

@@ -63,7 +63,7 @@ func (c costs) wait(load float64) float64 {
 // takerCalls is how many calls one of asynq's servers in a worker hands out, as long as
 // there are no more than mostTakers of them.
 const (
-	takerCalls = 4
+	takerCalls = 8
 	mostTakers = 16
 )
 

@@ -38,7 +38,7 @@ func TestParts(t *testing.T) {
 		partMaster:  0.1404,   // without the queue's 60 µs
 		partWorkers: 0.0625,   // 1000 × 250 µs ÷ 4
 		partSweeper: 0.25,     // 1000 ÷ (4 × 1000)
-		partTaking:  0.018038, // 1000 × 1.5 × 500 µs ÷ (1 − 0.2004) ÷ (4 × 13 takers)
+		partTaking:  0.033499, // 1000 × 1.5 × 500 µs ÷ (1 − 0.2004) ÷ (4 × 7 takers)
 		partSlots:   0.508725, // 1000 × (100 ms + 2 × 1.5 × 500 µs ÷ (1 − 0.1404)) ÷ 200
 	} {
 		require.InDelta(t, want, loadOf(t, plain, d, name), 0.0002, name)

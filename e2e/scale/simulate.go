@@ -32,10 +32,10 @@ type simWorker struct {
 }
 
 // pollEvery is the pause of a taker that found its queue empty, if it is the only one;
-// each of several makes one as many times as long, up to four.
+// each of several makes one twice as long.
 const pollEvery = 0.020
 
-func (d deployment) pause() float64 { return pollEvery * min(d.takers(), 4) }
+func (d deployment) pause() float64 { return pollEvery * min(d.takers(), 2) }
 
 func newSimulation(c costs, d deployment, seed uint64) *simulation {
 	s := &simulation{c: c, d: d, dice: rand.New(rand.NewPCG(seed, 1)), pending: make([][]simJob, d.Queues)}

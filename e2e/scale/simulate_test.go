@@ -38,8 +38,8 @@ func TestSimulation_Overload(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]deployment{
 		partAPI:     {APICores: 1, Masters: 1, Queues: 1, Workers: 8, Cores: 4, Slots: 1000},
-		partQueue:   {APICores: 64, Masters: 1, Queues: 1, Workers: 64, Cores: 4, Slots: 500},
-		partTaking:  {APICores: 64, Masters: 1, Queues: 1, Workers: 1, Cores: 4, Slots: 4},
+		partQueue:   {APICores: 64, Masters: 1, Queues: 1, Workers: 64, Cores: 4, Slots: 1000},
+		partTaking:  {APICores: 64, Masters: 1, Queues: 1, Workers: 1, Cores: 4, Slots: 8},
 		partWorkers: {APICores: 64, Masters: 1, Queues: 4, Workers: 1, Cores: 1, Slots: 1000},
 		partSlots:   {APICores: 64, Masters: 1, Queues: 1, Workers: 4, Cores: 4, Slots: 10, Call: 0.1},
 	} {
