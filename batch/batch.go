@@ -1,7 +1,7 @@
-// Package batch sends scripts and functions to Redis as they come, over one connection, without
-// waiting for the answers of those before: many that run at the same moment go out in
-// few writes and come back in few reads, and none of them waits for the last of a
-// batch. It is go-redis's automatic pipelining in full duplex, which go-redis calls
+// Package batch sends scripts and functions to Redis as they come, over one connection,
+// without waiting for the answers of those before: many that run at the same moment go out
+// in few writes and come back in few reads, and none of them waits for the last of a batch.
+// It is go-redis's automatic pipelining in full duplex, which go-redis calls
 // experimental: its version is pinned, and what we need of it is tested here.
 //
 // What was not answered when a connection broke is sent again, and so may run twice. The

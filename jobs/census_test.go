@@ -100,7 +100,7 @@ func TestVerbOf(t *testing.T) {
 	t.Parallel()
 	rdb := redistest.Mini(t)
 	var seen []string
-	rdb.AddHook(verbHook{&seen})
+	rdb.AddHook(verbHook{seen: &seen})
 	store := jobs.NewStore(rdb, jobs.Options{})
 	t.Cleanup(func() { _ = store.Close() })
 	for range 2 {
@@ -114,7 +114,9 @@ func TestVerbOf(t *testing.T) {
 	require.Empty(t, jobs.VerbOf(redis.NewCmd(t.Context(), "ping")))
 }
 
-type verbHook struct{ seen *[]string }
+// verbHook keeps the verbs that were run; in by, if that is not nil, the commands that ran
+// them.
+type verbHook struct{ seen, by *[]string }
 
 func (v verbHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
@@ -122,6 +124,9 @@ func (v verbHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		if verb := jobs.VerbOf(cmd); verb != "" {
 			*v.seen = append(*v.seen, verb)
+			if v.by != nil {
+				*v.by = append(*v.by, cmd.Name())
+			}
 		}
 		return next(ctx, cmd)
 	}

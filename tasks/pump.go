@@ -25,8 +25,8 @@ type Pump struct {
 
 // pumped is one provider's.
 type pumped struct {
-	delivered atomic.Int64  // since the queue was filled
-	quarter   int64         // of the window: when that is used up it is filled again
+	delivered atomic.Int64 // since the queue was filled
+	window    int64
 	wanted    chan struct{} // holds one when it is to be filled
 }
 
@@ -35,17 +35,23 @@ type pumped struct {
 func NewPump(queue *Queue, providers []string, log *slog.Logger) *Pump {
 	p := &Pump{queue: queue, log: log, providers: providers, pumped: map[string]*pumped{}}
 	for _, name := range providers {
-		p.pumped[name] = &pumped{quarter: int64(max(1, queue.window(name)/4)), wanted: make(chan struct{}, 1)}
+		p.pumped[name] = &pumped{window: int64(queue.window(name)), wanted: make(chan struct{}, 1)}
 	}
 	return p
 }
 
-// Around tells the pump of what next is given: it makes room on the queue. While nobody
-// waits in a line, by what is known, that is no reason to ask.
+// Around tells the pump of what next is given: it makes room on the queue. When a quarter
+// of the window is used up that is filled again, so that takers never find the queue empty;
+// or half, while nobody waits in a line by what this process knows, for another may know
+// better.
 func (p *Pump) Around(provider string, next asynq.Handler) asynq.Handler {
 	one := p.pumped[provider]
 	return asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
-		if one.delivered.Add(1) >= one.quarter && p.queue.depthOf(provider).lined() {
+		most := one.window / 2
+		if p.queue.depthOf(provider).lined() {
+			most = one.window / 4
+		}
+		if one.delivered.Add(1) >= most {
 			one.want()
 		}
 		return next.ProcessTask(ctx, task)

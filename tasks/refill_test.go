@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
@@ -156,44 +156,30 @@ func TestRefill_EqualTurns(t *testing.T) {
 	})
 }
 
-// scriptCounter counts the runs of one script.
-type scriptCounter struct {
-	sha string
-	n   *atomic.Int64
-}
-
-func (c scriptCounter) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (c scriptCounter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if args := cmd.Args(); len(args) > 1 && args[1] == c.sha {
-			c.n.Add(1)
-		}
-		return next(ctx, cmd)
-	}
-}
-
-func (c scriptCounter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-// TestRefill_NotWithoutLines: a worker asks for wake-ups from lines while there are any,
-// and costs nothing while there are none.
-func TestRefill_NotWithoutLines(t *testing.T) {
+// TestPump_AsksInTime: a queue is filled when a quarter of its window is used up, and
+// when half is while nothing is known to wait.
+func TestPump_AsksInTime(t *testing.T) {
 	t.Parallel()
-	redistest.Each(t, func(t *testing.T, rdb *redis.Client) {
-		fillings := &atomic.Int64{}
-		rdb.AddHook(scriptCounter{tasks.RefillScript.Hash(), fillings})
-		s := openShop(t, rdb, nil)
-		s.submit("acme", window)
-		stop := s.work(4, 0)
-		s.untilStarted(window)
-		stop()
-		require.Zero(t, fillings.Load())
-		s.submit("acme", 3*window)
-		stop = s.work(4, 0)
-		s.untilStarted(4 * window)
-		stop()
-		require.Positive(t, fillings.Load())
-	})
+	for name, c := range map[string]struct {
+		window int
+		lines  bool
+		want   int // deliveries until it is to be filled
+	}{
+		"lines": {64, true, 16}, "none known": {64, false, 32}, "few calls": {4, true, 1}, "few calls, none known": {4, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			queue := tasks.NewQueue(redistest.Mini(t), nil, tasks.Fairly(func(string) int { return c.window }, nil))
+			queue.Learn("p", c.lines)
+			pump := tasks.NewPump(queue, []string{"p"}, noLog)
+			handler := pump.Around("p", asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil }))
+			for range 3 {
+				for n := range c.want {
+					require.False(t, pump.Wanted("p"), "after %d", n)
+					require.NoError(t, handler.ProcessTask(t.Context(), nil))
+				}
+				require.True(t, pump.Wanted("p"))
+			}
+		})
+	}
 }
