@@ -105,10 +105,10 @@ func (w *workers) start() error {
 // oneServer is how many calls one asynq server hands out. It takes tasks one after the
 // other, a round trip each, so that a provider with many calls at a time would wait for
 // its tasks; several servers take them beside each other. Each has a connection of its own
-// for cancellations, so beyond mostServers they hand out more. With one for every 4 calls
-// jobs would end a tenth faster, and submissions beside them be a sixth slower.
+// for cancellations, so beyond mostServers they hand out more. The more there are, the
+// faster jobs end and the slower are submissions beside them: docs/performance.md.
 const (
-	oneServer   = 8
+	oneServer   = 6
 	mostServers = 16
 )
 
