@@ -48,11 +48,13 @@ func (c *cache) get(sum string, now time.Time) (key Key, known, ok bool) {
 }
 
 // put remembers an answer, unless a later question was answered meanwhile: a
-// look-up that overlaps with a revocation must not bring the key back.
+// look-up that overlaps with a revocation must not bring the key back. Of questions of
+// the same instant, which a coarse clock gives, the answer that there is no key stays.
 func (c *cache) put(sum string, key Key, known bool, asked time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known[sum].at.After(asked) || c.unknown[sum].at.After(asked) {
+	no, denied := c.unknown[sum]
+	if c.known[sum].at.After(asked) || no.at.After(asked) || (known && denied && no.at.Equal(asked)) {
 		return
 	}
 	delete(c.known, sum)

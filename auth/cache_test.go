@@ -58,6 +58,20 @@ func TestAFloodOfUnknownKeysIsBounded(t *testing.T) {
 	require.True(t, ok, "the latest is remembered")
 }
 
+// A look-up that overlaps with a revocation, by a clock that does not tell which began
+// first.
+func TestOfOneInstantTheRevocationStays(t *testing.T) {
+	t.Parallel()
+	for _, revokedFirst := range []bool{true, false} {
+		c := newCache()
+		c.put("key", Key{}, !revokedFirst, start)
+		c.put("key", Key{}, revokedFirst, start)
+		_, known, ok := c.get("key", start)
+		require.True(t, ok)
+		require.False(t, known)
+	}
+}
+
 func TestKnownKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newCache()

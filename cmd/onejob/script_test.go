@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -40,16 +41,19 @@ func TestMain(m *testing.M) { testscript.Main(leakless{m}, map[string]func(){"on
 // onejob dev is. Besides testscript's commands there are:
 //
 //	exits CODE COMMAND…   run it; it must end with that code
-//	until KEY STATE       wait until the job with that key is in that state
+//	until KEY STATE…      wait until the job with that key is in one of those states
 //	jobid KEY NAME        put the id of the job with that key into the variable NAME
 //	interrupt             ^C for the command in the background
 //	ended CODE            what was interrupted must have ended with that code, after wait
+//	door                  put a door before the server, for the commands that follow
+//	asked END             wait until a path with that end was asked for at the door
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata", RequireExplicitExec: true, RequireUniqueNames: true, Setup: serveScript,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": scriptExits, "until": scriptUntil, "jobid": scriptJobID, "interrupt": scriptInterrupt, "ended": scriptEnded,
+			"door": scriptDoor, "asked": scriptAsked,
 		},
 	})
 }
@@ -77,10 +81,11 @@ func serveScript(env *testscript.Env) error {
 	return nil
 }
 
-// interrupted is the command in the background that was.
+// interrupted is the command in the background that was, and the door it goes through.
 type interrupted struct {
-	mu  sync.Mutex
-	cmd *exec.Cmd
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	door *door
 }
 
 func scriptExits(ts *testscript.TestScript, _ bool, args []string) {
@@ -115,10 +120,14 @@ func scriptUntil(ts *testscript.TestScript, _ bool, args []string) {
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
-		if job := scriptJob(ctx, ts, args[0]); job != nil && string(job.State) == args[1] {
+		if job := scriptJob(ctx, ts, args[0]); job != nil && slices.Contains(args[1:], string(job.State)) {
 			return
 		}
-		<-look.C
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			ts.Fatalf("the job with the key %s does not become %v", args[0], args[1:])
+		}
 	}
 }
 
