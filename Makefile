@@ -52,7 +52,8 @@ demo: needs-go ## Play the four fractures in the terminal, in under 30 s
 
 test: needs-go needs-redis needs-node needs-balancers needs-chromium needs-spin needs-promtool needs-strace ## Install what the tests need and run them all, with -race (at most 15 minutes)
 	go vet $(PACKAGES)
-	CGO_ENABLED=1 $(REQUIRED) $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(PACKAGES)
+	CGO_ENABLED=1 go build -race $(PACKAGES)
+	CGO_ENABLED=1 $(REQUIRED) $(LIMITED) go test -race -count=1 -timeout $(PACKAGE_LIMIT) $(QUICKLY) $(PACKAGES)
 
 check: needs-go needs-golangci-lint needs-gofumpt needs-lua ## Lint, formatting, import direction, Lua, go.mod; installs its tools in .tools
 	@unformatted=$$($(TOOLS)/gofumpt -l .); \
@@ -133,6 +134,9 @@ REQUIRED = ONEJOB_REQUIRE_REDIS=1 ONEJOB_REQUIRE_NODE=1 ONEJOB_REQUIRE_HAPROXY=1
 
 # What the targets need. Nothing is installed outside this directory but
 # redis-server, haproxy, nginx, spin, promtool, strace, luac5.1 and luacheck, from the system's own packages.
+
+# What was vetted is not vetted again, and nobody debugs the tests' own binaries.
+QUICKLY = -vet=off -ldflags=-w
 
 # timeout is in coreutils; where it is missing, go test's own limit remains.
 LIMITED = $(shell command -v timeout >/dev/null && echo "timeout -k 10s $(TEST_LIMIT)")

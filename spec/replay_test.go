@@ -16,7 +16,7 @@ import (
 )
 
 // traces is how many ways through the model are replayed of each kind.
-const traces = 50
+const traces = 25
 
 // The model and the scripts are two texts of the same rules. Here they meet: what
 // the model does by the dice is done to the real store, and after every verb the

@@ -251,8 +251,8 @@ var forgedTrails = []forgery{
 		s.insert(1, jobs.Event{Actor: ownerDev, Verb: "submit", Attempt: 1, To: "starting"})
 	}},
 	{"I10", "running past lease and sweeps", resolved, func(s *story) {
-		const twoMinutes = 120_000
-		s.Trail[0].At, s.Trail[1].At = s.Trail[0].At-twoMinutes, s.Trail[1].At-twoMinutes
+		longer := jobs.Time(runsAtMost.Milliseconds())
+		s.Trail[0].At, s.Trail[1].At = s.Trail[0].At-longer, s.Trail[1].At-longer
 	}},
 	{"I10", "the job has not ended", func() *story {
 		t := submitted()

@@ -63,7 +63,9 @@ func (s setting) or(value, otherwise string) string {
 	return value
 }
 
-const limit = 3 * time.Minute
+// limit bounds a test's world and its long waits: a test here takes a minute at most on
+// a machine of its own.
+const limit = 5 * time.Minute
 
 func newWorld(t *testing.T, s setting) *world {
 	t.Helper()

@@ -12,7 +12,7 @@ func TestSimulation_OneServer(t *testing.T) {
 	c := costs{API: 1000} // nothing else costs anything
 	d := deployment{Rate: 700, APICores: 1, Masters: 1, Queues: 1, Workers: 1, Cores: 1, Slots: 1000}
 	s := newSimulation(c, d, 1)
-	r := s.run(200)
+	r := s.run(100)
 	require.InDelta(t, 0.7, r.API, 0.02)
 	require.InDelta(t, 700, r.Ended, 20)
 	// Its time is exponential, of mean 1 ÷ (µ − λ) = 3.3 ms, so half take 2.3 ms.
@@ -26,7 +26,7 @@ func TestSimulation_Groups(t *testing.T) {
 	for _, load := range []float64{0.1, 0.3, 0.6, 0.8} {
 		c := costs{Jobs: 300, Fsync: 1000}
 		d := deployment{Rate: load / (300 * micro), APICores: 64, Masters: 1, Queues: 1, Workers: 64, Cores: 64, Slots: 1000}
-		r := newSimulation(c, d, 1).run(30)
+		r := newSimulation(c, d, 1).run(8)
 		require.InDelta(t, load, r.Node, 0.05)
 		require.InEpsilon(t, c.wait(r.Node), r.NodeWait, 0.35, "at %v", load)
 	}
@@ -56,9 +56,9 @@ func TestSimulation_Overload(t *testing.T) {
 			most, first := c.capacity(d, 1)
 			require.Equal(t, name, first.Name)
 			d.Rate = 1.5 * most
-			require.InEpsilon(t, most, newSimulation(c, d, 1).run(20).Ended, 0.35)
+			require.InEpsilon(t, most, newSimulation(c, d, 1).run(8).Ended, 0.35)
 			d.Rate = 0.5 * most
-			require.InEpsilon(t, d.Rate, newSimulation(c, d, 1).run(20).Ended, 0.1)
+			require.InEpsilon(t, d.Rate, newSimulation(c, d, 1).run(8).Ended, 0.1)
 		})
 	}
 }
