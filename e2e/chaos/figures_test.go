@@ -30,17 +30,19 @@ type figures struct {
 	// GaveUp counts the starts of a process that found no store, and were made again.
 	GaveUp int `json:"gave_up"`
 
-	Calls    tally `json:"calls"` // by kind
-	Answers  tally `json:"answers"`
-	Ends     tally `json:"jobs_by_state"`
-	Attempts int   `json:"attempts"`
-	Unknown  tally `json:"attempts_unknown"` // by reason
-	Settled  tally `json:"unknown_settled"`  // by whom, and how
-	Late     tally `json:"late_discarded"`   // by reason
-	Modes    tally `json:"provider_modes"`
-	Presses  tally `json:"creates_by_provider"`
-	Effects  int   `json:"effects"`
-	Unused   int   `json:"effects_not_the_result"` // of cancelled and resolved attempts, and unread answers
+	Calls    tally   `json:"calls"` // by kind
+	Answers  tally   `json:"answers"`
+	Ends     tally   `json:"jobs_by_state"`
+	Attempts int     `json:"attempts"`
+	Unknown  tally   `json:"attempts_unknown"` // by reason
+	Settled  tally   `json:"unknown_settled"`  // by whom, and how
+	Late     tally   `json:"late_discarded"`   // by reason
+	Overlong int     `json:"running_overlong"` // past deadline, lease and two sweeps
+	Longest  seconds `json:"running_longest_seconds"`
+	Modes    tally   `json:"provider_modes"`
+	Presses  tally   `json:"creates_by_provider"`
+	Effects  int     `json:"effects"`
+	Unused   int     `json:"effects_not_the_result"` // of cancelled and resolved attempts, and unread answers
 }
 
 type tally map[string]int
@@ -126,9 +128,17 @@ func (f *figures) countCalls(s *story) {
 	}
 }
 
-// countTrail tells how attempts became unknown, and how they were settled.
+// countTrail tells how long attempts were running, how they became unknown, and how they
+// were settled.
 func (f *figures) countTrail(s *story) {
+	claimed := map[int]jobs.Time{}
 	for _, e := range s.Trail {
+		if e.From != e.To && e.To == string(jobs.AttemptRunning) {
+			claimed[e.Attempt] = e.At
+		}
+		if e.From != e.To && e.From == string(jobs.AttemptRunning) {
+			f.countRunning(e.At.Go().Sub(claimed[e.Attempt].Go()))
+		}
 		switch {
 		case e.Attempt == 0: // about the job
 		case e.To == string(jobs.AttemptUnknown) && e.From != e.To:
@@ -141,6 +151,13 @@ func (f *figures) countTrail(s *story) {
 		if a.LateResult != nil {
 			f.Late[a.LateResult.Reason]++
 		}
+	}
+}
+
+func (f *figures) countRunning(lasted time.Duration) {
+	f.Longest = max(f.Longest, seconds(lasted.Seconds()))
+	if lasted > withoutOutages {
+		f.Overlong++
 	}
 }
 

@@ -46,7 +46,7 @@ func (f *figures) table() string {
 	} {
 		row(t.name, "%s", t.of)
 	}
-	row("attempts", "%d", f.Attempts)
+	row("attempts", "%d; %d were running past deadline, lease and two sweeps, the longest for %.0f s", f.Attempts, f.Overlong, f.Longest)
 	row("effects", "%d, %d of them not a job's result", f.Effects, f.Unused)
 	return b.String() + "\n"
 }
