@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"testing"
 
@@ -73,6 +74,29 @@ func TestTwice_WhatIsLostOnceIsMeasuredAgain(t *testing.T) {
 	lost, err = twice(before, measure(&times, ratios{"a/s": 0.5, "b/s": 0.5}, ratios{"a/s": 0.6, "b/s": 1}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a/s: was 1.000, is 0.600"}, lost)
+}
+
+// A machine on which the file's commit does no better has lost nothing.
+func TestLostSince_TheMachineIsNoLoss(t *testing.T) {
+	t.Parallel()
+	before := guardFile{Commit: "c0ffee", Ratios: ratios{"a/s": 1}}
+	measure := func() (sample, error) { return sample{ratios: ratios{"a/s": 0.5}}, nil }
+	here := func(value float64) func() (ratios, error) {
+		return func() (ratios, error) { return ratios{"a/s": value}, nil }
+	}
+	lost, err := lostSince(before, measure, here(0.5))
+	require.NoError(t, err)
+	require.Empty(t, lost)
+	lost, err = lostSince(before, measure, here(0.9))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a/s: was 0.900, is 0.500"}, lost)
+	_, err = lostSince(before, measure, func() (ratios, error) { return nil, errors.New("no such commit") })
+	require.ErrorContains(t, err, "a/s: was 1.000, is 0.500")
+	require.ErrorContains(t, err, "no such commit")
+	before.Ratios = ratios{"a/s": 0.5}
+	lost, err = lostSince(before, measure, nil) // nobody asks
+	require.NoError(t, err)
+	require.Empty(t, lost)
 }
 
 // The committed file must hold every ratio that the guard measures.
