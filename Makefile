@@ -118,7 +118,7 @@ crashes: needs-go needs-redis ## Let processes die, stop and fail at every crash
 bench: needs-go needs-redis ## Measure onejob against its floors and write docs/performance.md (about 7 minutes, on a quiet machine)
 	go run ./e2e/bench -write
 
-guard: needs-go needs-redis ## Fail if the ratios of e2e/bench/guard.json have lost more than a quarter (about 1 minute)
+guard: needs-go needs-redis ## Fail if the ratios of e2e/bench/guard.json have lost more than a quarter (2 minutes; more when something did)
 	go run ./e2e/bench -guard e2e/bench/guard.json
 
 versions: needs-go needs-redis ## Read the stored fixtures in both schemas, and roll two versions over each other

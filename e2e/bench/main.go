@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&s.only, "only", "", "scenarios to run, separated by commas (default all)")
 	flag.IntVar(&s.stored, "stored", 1_000_000, "jobs in the largest store of the scenario stored")
 	flag.StringVar(&s.json, "json", "", "file to write the figures to")
-	flag.StringVar(&s.guard, "guard", "", "file with the ratios of before: measure them in less than a minute, and fail when one lost more than a quarter; with -write, write the file instead")
+	flag.StringVar(&s.guard, "guard", "", "file with the ratios of before: measure them in two minutes, and fail when one lost more than a quarter; with -write, write the file instead")
 	flag.BoolVar(&s.write, "write", false, "write "+latestFile+", and the tables and charts of "+pageFile)
 	flag.BoolVar(&s.render, "render", false, "measure nothing: write the tables and charts again from "+latestFile)
 	flag.Parse()
