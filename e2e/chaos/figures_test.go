@@ -133,11 +133,11 @@ func (f *figures) countCalls(s *story) {
 func (f *figures) countTrail(s *story) {
 	claimed := map[int]jobs.Time{}
 	for _, e := range s.Trail {
-		if e.From != e.To && e.To == string(jobs.AttemptRunning) {
+		if e.Attempt > 0 && e.From != e.To && e.To == string(jobs.AttemptRunning) {
 			claimed[e.Attempt] = e.At
 		}
-		if e.From != e.To && e.From == string(jobs.AttemptRunning) {
-			f.countRunning(e.At.Go().Sub(claimed[e.Attempt].Go()))
+		if at, was := claimed[e.Attempt]; was && e.From != e.To && e.From == string(jobs.AttemptRunning) {
+			f.countRunning(e.At.Go().Sub(at.Go()))
 		}
 		switch {
 		case e.Attempt == 0: // about the job
