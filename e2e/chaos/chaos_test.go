@@ -73,6 +73,7 @@ func TestChaos(t *testing.T) { //nolint:paralleltest // it wants the machine to 
 	f.clock("checked")
 	w.verdict(stories, n)
 	f.count(stories)
+	w.tellOfLongest(f)
 	f.clock("stopped")
 	w.stop(ctx)
 	f.print(t)

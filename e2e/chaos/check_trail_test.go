@@ -132,8 +132,8 @@ const (
 // lease is beaten until the deadline at most, and two sweeps find what nobody beats. A
 // sweep takes a worker and Redis, and both are killed and started again; after each gap
 // in the sweeps nobody is suspected for one lease, and with a Redis that is killed every
-// few seconds one gap follows the other. How often one attempt is out of luck is chance:
-// 73 s were seen, once, on a machine where everything took twice its time.
+// few seconds one gap follows the other. Past what it would be without outages 73 s were
+// seen, once, and never understood (docs/reliability.md).
 const runsAtMost = withoutOutages + 2*time.Minute
 
 // withoutOutages is the same where nothing is away.

@@ -39,10 +39,12 @@ type figures struct {
 	Late     tally   `json:"late_discarded"`   // by reason
 	Overlong int     `json:"running_overlong"` // past deadline, lease and two sweeps
 	Longest  seconds `json:"running_longest_seconds"`
-	Modes    tally   `json:"provider_modes"`
-	Presses  tally   `json:"creates_by_provider"`
-	Effects  int     `json:"effects"`
-	Unused   int     `json:"effects_not_the_result"` // of cancelled and resolved attempts, and unread answers
+	// LongestOf is the job it was of.
+	LongestOf string `json:"running_longest_job"`
+	Modes     tally  `json:"provider_modes"`
+	Presses   tally  `json:"creates_by_provider"`
+	Effects   int    `json:"effects"`
+	Unused    int    `json:"effects_not_the_result"` // of cancelled and resolved attempts, and unread answers
 }
 
 type tally map[string]int
@@ -137,7 +139,7 @@ func (f *figures) countTrail(s *story) {
 			claimed[e.Attempt] = e.At
 		}
 		if at, was := claimed[e.Attempt]; was && e.From != e.To && e.From == string(jobs.AttemptRunning) {
-			f.countRunning(e.At.Go().Sub(at.Go()))
+			f.countRunning(s.Job.ID, e.At.Go().Sub(at.Go()))
 		}
 		switch {
 		case e.Attempt == 0: // about the job
@@ -154,8 +156,10 @@ func (f *figures) countTrail(s *story) {
 	}
 }
 
-func (f *figures) countRunning(lasted time.Duration) {
-	f.Longest = max(f.Longest, seconds(lasted.Seconds()))
+func (f *figures) countRunning(job string, lasted time.Duration) {
+	if took := seconds(lasted.Seconds()); took > f.Longest {
+		f.Longest, f.LongestOf = took, job
+	}
 	if lasted > withoutOutages {
 		f.Overlong++
 	}
